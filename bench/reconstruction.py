@@ -14,9 +14,9 @@ import numpy as np
 from bench.timing import best_of, show
 from sfumato.mine.noise.reconstruction import (
     binned_em,
+    build_channel,
     build_noisy_edges,
     build_true_edges,
-    channel_of,
     count_in_bins,
     reconstruct_distribution,
 )
@@ -117,7 +117,7 @@ def _against_a_peer() -> None:
         true, noisy = draw_values(100_000, noise)
         edges = build_true_edges(0, 1, BINS)
         noisy_edges = build_noisy_edges(noise, edges)
-        channel, counts = channel_of(noise, edges, noisy_edges), count_in_bins(noisy, noisy_edges)
+        channel, counts = build_channel(noise, edges, noisy_edges), count_in_bins(noisy, noisy_edges)
 
         def peer(stopping: float, channel: Any = channel, counts: Any = counts) -> Any:
             return iterative_unfold(

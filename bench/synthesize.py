@@ -28,7 +28,7 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import shared_data, show
-from sfumato.measure.synthesis.synthesis_checks import against_holdout, exact_copies, pairwise_total_variation
+from sfumato.measure.synthesis.synthesis_checks import compare_with_holdout, exact_copies, pairwise_total_variation
 from sfumato.protect.synthesis.synthesize import Synthesize
 from sfumato.randomness import Randomness
 
@@ -198,7 +198,7 @@ def _leaves(table: sf.Table) -> None:
         release = method.protect(table, Randomness.seeded(1))
         seconds = time.perf_counter() - start
         start = time.perf_counter()
-        holdout_result = against_holdout(release.data, table, release.details["holdout"])
+        holdout_result = compare_with_holdout(release.data, table, release.details["holdout"])
         closest = holdout_result.closest
         rows.append(
             (

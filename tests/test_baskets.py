@@ -98,8 +98,8 @@ def test_the_repr_shows_counts_only() -> None:
 @pytest.mark.parametrize(
     ("lists", "message"),
     [
-        (["secret"], "a list of items is expected where a str is"),
-        ([7431], "where a int is"),
+        (["secret"], "expected a list of items, got str"),
+        ([7431], "got int"),
         ([[7431.5, None], ["a"]], "2 items are neither integers nor text but NoneType, float"),
         ([[True]], "1 items are neither integers nor text but bool"),
         ([[7431 * 2**64]], "1 items are integers of more than 64 bits"),

@@ -76,8 +76,8 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     ("words", "message"),
     [
         ("mine b.dat --min-support 0.1 --min-confidence 0.7", "add --rules"),
-        ("mine people.csv --learner c45 --target y --rules", "no use for --rules"),
-        ("mine people.csv --learner c45 --target y --min-support 5", "no use for --min-support"),
+        ("mine people.csv --learner c45 --target y --rules", "does not use --rules"),
+        ("mine people.csv --learner c45 --target y --min-support 5", "does not use --min-support"),
         ("mine people.csv --learner c45 --target Y", 'did you mean "y"'),
         ("channels nothing.dat --k 3", "nothing.dat: the file cannot be read"),
         ("channels b.dat --k x --min-support 0.1", "'--k': give a whole number"),

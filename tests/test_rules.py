@@ -32,7 +32,7 @@ def test_rules_are_those_that_are_mined(lists: list[list[str]], least: int, conf
     if true.height:
         assert rules.rules.sort(columns).equals(true.select(columns).sort(columns))
     assert len(rules.wholes) == true.height
-    patterns = sf.mine.patterns_behind(true, len(lists))
+    patterns = sf.mine.list_rule_patterns(true, len(lists))
     assert rules.to_lists() == patterns.to_lists()
     assert rules.rules["confidence"].to_list() == sorted(rules.rules["confidence"], reverse=True)
 

@@ -80,7 +80,7 @@ def test_the_repr_shows_counts_only() -> None:
 @pytest.mark.parametrize(
     ("lists", "message"),
     [
-        (["secret"], "a list of elements is expected where a str is"),
+        (["secret"], "expected a list of elements, got str"),
         ([["secret", ["secret"]]], "1 of 2 elements are lists"),
         ([[["secret"], []]], "1 of 2 elements are empty"),
         ([["secret", 1.5]], "1 items are neither integers nor text but float"),

@@ -27,7 +27,7 @@ from papers.bu_2007.data import (
 )
 from papers.study import Assumption, Findings, Grid, Pair, Setting, Statement, compare, frame_of
 from sfumato.measure.codes.tree_risk import PathRisk, path_risk
-from sfumato.public.codes.coded_columns import CodedColumn, list_coded_columns
+from sfumato.public.codes.coded_columns import CodedColumn, pair_coded_columns
 from sfumato.public.codes.crack_functions import KnowledgePoints, fit_curve, spread_evenly
 from sfumato.runtime.progress import report_progress
 
@@ -304,7 +304,7 @@ def _grow_tree(setting: Setting) -> _CodedTree:
     provider = train_c45(release.data, TARGET, min_rows=50 if setting.quick else MIN_ROWS)
     coded_table = release.data.with_frame(release.data.frame.drop(TARGET))
     return _CodedTree(
-        provider, decode_tree(provider, key, table), list_coded_columns(coded_table, table, release.details)
+        provider, decode_tree(provider, key, table), pair_coded_columns(coded_table, table, release.details)
     )
 
 

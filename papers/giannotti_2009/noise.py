@@ -12,7 +12,7 @@ import numpy as np
 from papers.plots import Axis, Curve, draw_curves
 from papers.study import Findings, Grid, Pair, Plot, Setting, Statement, Tolerance, compare, frame_of
 from sfumato.arrays import Floats, Ints
-from sfumato.mine.noise.reconstruction_channel import build_noisy_edges, channel_of, count_in_bins
+from sfumato.mine.noise.reconstruction_channel import build_channel, build_noisy_edges, count_in_bins
 from sfumato.mine.noise.reconstruction_em import run_em
 from sfumato.public.noise_law import Noise
 from sfumato.runtime.progress import report_progress
@@ -186,7 +186,7 @@ class _Reconstruction:
     @classmethod
     def of(cls, true: Floats, noisy: Floats, noise: Noise) -> _Reconstruction:
         noisy_edges = build_noisy_edges(noise, EDGES)
-        channel = channel_of(noise, EDGES, noisy_edges)
+        channel = build_channel(noise, EDGES, noisy_edges)
         return cls(noisy, count_in_bins(true, EDGES) / len(true), count_in_bins(noisy, noisy_edges), channel)
 
     def run_steps(self, steps: int) -> Floats:

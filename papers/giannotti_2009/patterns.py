@@ -11,7 +11,7 @@ from papers.study import Findings, Grid, Setting, Statement, frame_of
 from sfumato.baskets import Baskets
 from sfumato.measure.patterns.pattern_privacy import inferable_patterns
 from sfumato.mine.baskets.itemsets import frequent_itemsets
-from sfumato.mine.baskets.published_rules import individuals_behind
+from sfumato.mine.baskets.published_rules import count_rule_people
 from sfumato.mine.patterns.derivability import forced_patterns, support_bounds
 from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.patterns import Patterns
@@ -45,7 +45,7 @@ def channels(setting: Setting) -> Findings:
     """Everything that the slides and an independent count say of channels."""
     del setting  # twelve baskets are quick enough
     data = twelve()
-    inference = individuals_behind(80, 0.987)
+    inference = count_rule_people(80, 0.987)
     few = sum({"a", "b"} <= set(basket) and not set("cde") & set(basket) for basket in TWELVE)
     channels_by_least = {least: inference_channels(data, least, K) for least in CHANNELS}
     widest = {least: inference_channels(data, least, K, maximal=True) for least in CHANNELS}

@@ -11,7 +11,7 @@ import numpy as np
 from papers.study import Findings, Grid, Pair, Setting, Statement, Tolerance, compare, frame_of
 from sfumato.arrays import Ints
 from sfumato.protect.swapping.identifiable_records import IdentifiableRecords
-from sfumato.protect.swapping.posteriors import UNIT, compute_posteriors, number_values
+from sfumato.protect.swapping.posteriors import UNIT, compute_posteriors, encode_column
 from sfumato.protect.swapping.swap_marginal import solve_phase_one
 from sfumato.protect.swapping.swap_optimal import find_best_answer
 from sfumato.protect.swapping.swap_paper import SwapOutcome, run_phase_two
@@ -93,7 +93,7 @@ class Example:
         """U and V, and the posteriors of a record of each."""
         codes = np.array([AMOUNTS.index(amount) for amount in table.frame[AMOUNT]], dtype=np.int64)
         identifiable = IdentifiableRecords.of(table.frame, PATTERN, codes, len(AMOUNTS))
-        quasi_columns = [number_values(table.frame[name]) for name in PATTERN]
+        quasi_columns = [encode_column(table.frame[name]) for name in PATTERN]
         chances = compute_posteriors(
             quasi_columns, codes, len(AMOUNTS), np.concatenate([identifiable.unique, identifiable.first])
         )

@@ -201,7 +201,7 @@ def _linkage(ways: list[_Way], table: Table) -> list[dict[str, Any]]:
                 "alone": singles,
                 "read_right": round(read.facts["alone_right"] / singles, 4),
                 "undone_right": round(undone.facts["alone_right"] / singles, 4),
-                "foretold_right": round(undone.facts["alone_foretold"] / singles, 4),
+                "foretold_right": round(undone.facts["unique_predicted"] / singles, 4),
             }
         )
     return rows

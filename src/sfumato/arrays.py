@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+AnyArray = NDArray[Any]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 """Codes of items, values or columns: half as wide, so that twice as many fit a cache."""
@@ -32,6 +33,6 @@ ByteGrid = Annotated[Bytes, 2]
 WordGrid = Annotated[Words, 2]
 
 __all__ = [
-    "ByteGrid", "Bytes", "CodeGrid", "Codes", "Flags", "FloatGrid", "Floats", "IntGrid", "Ints", "Places", "ShortCodes",
-    "Shorts", "SingleGrid", "Singles", "UnsignedInts", "WordGrid", "Words",
+    "AnyArray", "ByteGrid", "Bytes", "CodeGrid", "Codes", "Flags", "FloatGrid", "Floats", "IntGrid", "Ints",
+    "Places", "ShortCodes", "Shorts", "SingleGrid", "Singles", "UnsignedInts", "WordGrid", "Words",
 ]  # fmt: skip

@@ -157,7 +157,7 @@ class Baskets:
 def list_row(row: Iterable[Any], noun: str) -> list[Any]:
     """The members of one list; a text is not taken for a list of its letters."""
     if isinstance(row, str | bytes) or not isinstance(row, Iterable):
-        raise DataError(f"a list of {noun} is expected where a {type(row).__name__} is; put it in a list")
+        raise DataError(f"expected a list of {noun}, got {type(row).__name__}; put it in a list")
     return list(row)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What a method did to a column, as stated by the method; other code checks every statement on the written file.
 
-A statement about the kind of change is made from the policy and the released column alone, because it leaves; how many
-cells differ is measured against the originals and stays with the custodian.
+A statement about the kind of change is made from the policy and the released column alone, because it is published; how
+many cells differ is measured against the originals and stays with the custodian.
 """
 
 from __future__ import annotations

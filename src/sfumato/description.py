@@ -77,7 +77,7 @@ class Description(BaseModel):
         """What was given; what a release hides is not shown."""
         for name, field in type(self).model_fields.items():
             if name in self.model_fields_set and field.repr and not _is_tag(field.annotation):
-                yield name, _Hidden() if name in self.private_fields else getattr(self, name)
+                yield name, _RedactedValue() if name in self.private_fields else getattr(self, name)
 
     def __str__(self) -> str:
         """The same as the representation."""
@@ -106,7 +106,7 @@ def _flatten_names(value: Any) -> tuple[str, ...]:
     return tuple(name for part in value or () for name in _flatten_names(part))
 
 
-class _Hidden:
+class _RedactedValue:
     """Stands for a value that is not printed."""
 
     def __repr__(self) -> str:

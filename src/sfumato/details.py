@@ -87,7 +87,7 @@ class Details(Mapping[str, Any]):
         return None
 
     def trace_rows(self, count: int) -> npt.NDArray[np.int64]:
-        """The original row of each of so many published rows: the row itself if the method does not say."""
+        """The original row of each of `count` published rows: the row itself if the method states none."""
         return np.arange(count, dtype=np.int64) if self.rows is None else np.asarray(self.rows, dtype=np.int64)
 
     def follow(self, order: npt.NDArray[np.int64]) -> Self:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a method returns: data that may leave, claims about it, and its losses."""
+"""What a method returns: data that may be published, claims about it, and its losses."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Finding:
     meaning: str
     """The claim in words."""
     column: str | None = None
-    """The column that it is about, which tells claims of the same property apart."""
+    """The column that it is about, which distinguishes claims of the same property."""
 
     @classmethod
     def of(cls, claim: Claim, measured_value: Number | None) -> Finding:
@@ -119,7 +119,7 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Release:
-    """Data that may leave, the method that made it, its claims and its losses. It holds no secret key.
+    """Data that may be published, the method that made it, its claims and its losses. It holds no secret key.
 
     `data` is rebuilt when a release is made, so that its memory holds only published values: any library may write
     or pickle it. `method` and `details` stay with the custodian: a pickled release has neither, like the one that
@@ -234,7 +234,7 @@ class Release:
     def to_pandas(self, *, index: bool = True) -> Any:
         """The data as a pandas frame, with the index of the originals if they were a pandas frame that had one.
 
-        The index is the custodian's: it links published rows to the originals. Nothing that leaves has it; give
+        The index is the custodian's: it links published rows to the originals. Nothing that is published has it; give
         `index=False` for a frame that you hand over.
         """
         return convert_to_pandas(self.to_polars(), getattr(self.data, "row_labels", None) if index else None)

@@ -63,7 +63,7 @@ class Table:
     source: str = "table"
     """The name of the table in errors."""
     released: bool = False
-    """Whether it may leave: a copy that leaves the process carries neither hierarchies nor the source's name."""
+    """Whether it may be published: a copy that leaves the process carries neither hierarchies nor the source's name."""
     row_labels: Any = None
     """The index of the pandas frame that it was made of, unless rows were only numbered; never written or pickled."""
     labels: Mapping[str, ColumnLabels] = field(default_factory=lambda: MappingProxyType({}))
@@ -384,7 +384,7 @@ def _simplify_column(column: pl.Series) -> pl.Series:
     kind = column.dtype
     if kind.is_float():
         numbers = column.fill_nan(None)
-        zeros = numbers == 0.0  # −0.0 equals 0.0 in every count, but a Parquet file tells them apart
+        zeros = numbers == 0.0  # −0.0 equals 0.0 in every count, but a Parquet file distinguishes them
         return numbers.set(zeros, 0.0) if zeros.any() else numbers  # polars skips an addition of zero
     if kind == pl.Duration:
         return column.dt.to_string()

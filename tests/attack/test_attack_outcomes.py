@@ -50,12 +50,12 @@ def test_strangers_who_are_guessed_as_well_silence_no_alarm() -> None:
     assert words.alarming
     assert words.words == "alarming: 39 percentage points above guessing"
     assert words.guessing == 0.48
-    assert words.strangers == "80 % of strangers"
+    assert words.strangers == "80 % of people not in the data"
     assert attack_gains.compare_with_strangers(count_strangers(87, 48, 80).as_json()) == (
-        "not clearly above the 80 % of strangers guessed right"
+        "not clearly above the 80 % of people not in the data guessed right"
     )
     assert attack_gains.compare_with_guessing(words).endswith(
-        "guessing is right for 48 %; the same guesses are right for 80 % of strangers."
+        "guessing is right for 48 %; the same guesses are right for 80 % of people not in the data."
     )
 
 
@@ -84,10 +84,10 @@ def test_reports_compare_repeated_people_with_blind_guessing(tmp_path: Path) -> 
     inference = next(attack for attack in run.record["attacks"] if attack["attack"] == "inference")
     assert inference["control"] == inference["control_attempts"] == inference["successes"]
     assert inference["words"].startswith("alarming: 9")
-    assert inference["against_strangers"] == "not clearly above the 100 % of strangers guessed right"
+    assert inference["against_strangers"] == "not clearly above the 100 % of people not in the data guessed right"
     assert any("inference is right for 100 %" in alarm for alarm in run.verdict.alarms)
     page = (tmp_path / "out" / "private" / "report.html").read_text(encoding="utf-8")
-    assert "not clearly above the 100 % of strangers guessed right" in page
+    assert "not clearly above the 100 % of people not in the data guessed right" in page
 
 
 REPEATED = """
@@ -122,7 +122,7 @@ def test_strangers_are_counted_as_they_are() -> None:
             {"attack": "copied_records", "words": "", **outcome.as_json()}, {"data": {"shape": "table"}}
         )
     )
-    assert facts["Same guesses about strangers"] == f"2 of 8 (25{wording.NBSP}%)"
+    assert facts["Same guesses about people not in the data (control)"] == f"2 of 8 (25{wording.NBSP}%)"
 
 
 @pytest.mark.parametrize(

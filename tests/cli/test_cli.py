@@ -411,4 +411,4 @@ def test_the_private_folder_is_not_a_release(tmp_path: Path, invoke: Invoke) -> 
     (tmp_path / "release").mkdir()
     (tmp_path / "private").mkdir()
     (tmp_path / "release" / "certificate.json").write_text("{}")
-    assert "beside this folder" in " ".join(invoke("verify", tmp_path / "private").output.split())
+    assert "next to this folder" in " ".join(invoke("verify", tmp_path / "private").output.split())

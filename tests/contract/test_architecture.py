@@ -101,7 +101,7 @@ def check_imports(path: Path, tree: ast.Module) -> None:
     strange = imported(path, tree) - (ALLOWED[parts[0]] if len(parts) > 1 else VOCABULARY | FOUNDATIONS | {"data"})
     assert not strange, (
         f"{'/'.join(parts)} imports from {', '.join(sorted(strange))}: protect, attack and measure must not share "
-        "code, or a mistake would check itself. Write it anew there; what both must know of a release belongs to "
+        "code, or a mistake would check itself. Reimplement it there; what both must know of a release belongs to "
         "public/, what is found in data to mine/, what reads data to data/"
     )
 
@@ -178,11 +178,13 @@ def check_results(text: str) -> None:
 
 
 def check_kinds_of_arrays(tree: ast.Module) -> None:
-    """Stop if a kind of array is named outside of arrays.py."""
+    """Stop if a kind of array is named outside of arrays.py, alone or as a part of another type."""
     for node in tree.body:
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Subscript):
-            kind = ast.unparse(node.value.value)
-            assert kind.split(".")[-1] not in {"NDArray", "ndarray"}, f"line {node.lineno}: name it in arrays.py"
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            kinds = [ast.unparse(part.value) for part in ast.walk(node.value) if isinstance(part, ast.Subscript)]
+            assert not {kind.split(".")[-1] for kind in kinds} & {"NDArray", "ndarray"}, (
+                f"line {node.lineno}: name it in arrays.py"
+            )
 
 
 DOORS = {
@@ -274,8 +276,13 @@ def test_what_is_against_the_rules_is_noticed() -> None:
             check_named_results(ast.parse(code))
     check_named_results(ast.parse("def count() -> tuple[int, ...]:\n    def part() -> tuple[int, int]: pass"))
     check_named_results(ast.parse("class A:\n    def _part(self) -> tuple[int, int]: pass"))
-    with pytest.raises(AssertionError, match=r"name it in arrays\.py"):
-        check_kinds_of_arrays(ast.parse("Rows = npt.NDArray[np.int64]"))
+    for code in (
+        "Rows = npt.NDArray[np.int64]",
+        "Numbers = pl.Series | NDArray[np.generic] | Sequence[float]",
+        "Rank: TypeAlias = Callable[[int], tuple[npt.NDArray[Any], ...]]",
+    ):
+        with pytest.raises(AssertionError, match=r"name it in arrays\.py"):
+            check_kinds_of_arrays(ast.parse(code))
     with pytest.raises(AssertionError, match="under @record"):
         check_results('@compile_cached(\n    "UniTuple(int64, 2)(int64[::1])"\n)')
     for code in ("print(data)", "frame.write_csv('x.csv')", "frame.lazy().sink_csv('x')", "log.warning(cell)"):
@@ -318,6 +325,31 @@ def test_no_two_classes_share_a_name() -> None:
 def test_names_outside_the_package_say_what_things_are(folder: str) -> None:
     for path in sorted((SOURCE.parents[1] / folder).rglob("*.py")):
         check_names(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def test_constants_of_kernels_have_one_value() -> None:
+    """Numbers of fields and of states: imported from the wrong module, another value would be silent."""
+    values: dict[str, dict[object, str]] = {}
+    for path in (SOURCE / "kernels").rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign):
+                for name, value in list_constants(node):
+                    values.setdefault(name, {})[value] = path.name
+    assert len(values) > 100
+    for name, modules in values.items():
+        assert len(modules) == 1, f"{name} has other values in {' and '.join(sorted(modules.values()))}: rename one"
+
+
+def list_constants(node: ast.Assign) -> list[tuple[str, object]]:
+    """The public names that an assignment gives a number, and the numbers; none for anything else."""
+    target, value = node.targets[0], node.value
+    names = [ast.unparse(part) for part in (target.elts if isinstance(target, ast.Tuple) else [target])]
+    numbers: list[object] = []
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "range":
+        numbers = list(range(ast.literal_eval(value.args[0])))
+    elif all(isinstance(part, ast.Constant) for part in (value.elts if isinstance(value, ast.Tuple) else [value])):
+        numbers = list(ast.literal_eval(value)) if isinstance(value, ast.Tuple) else [ast.literal_eval(value)]
+    return [pair for pair in zip(names, numbers, strict=False) if not pair[0].startswith("_")]
 
 
 def test_packages_are_known() -> None:

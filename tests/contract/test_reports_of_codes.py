@@ -86,7 +86,7 @@ def test_what_a_report_says_of_filters(example: Example, tmp_path: Path) -> None
         item: set.intersection(*(bits for basket, bits in zip(baskets, filters, strict=True) if item in basket))
         for item in frozenset().union(*baskets)
     }
-    feigned = sum(
+    false_positives = sum(
         item not in basket and bits[item] <= published_bits
         for basket, published_bits in zip(baskets, filters, strict=True)
         for item in bits
@@ -99,13 +99,16 @@ def test_what_a_report_says_of_filters(example: Example, tmp_path: Path) -> None
         f"Data file data.dat, {len(filters)} baskets, {count(bit_count, 'bit that is set', 'bits that are set')}",
     ]
     lines = read_lines(result.out / "private" / "report.html")
-    losses = {"False positives of the filters": feigned, "Bits set": float(total / (len(filters) * method.bits))}
+    losses = {
+        "False positives of the filters": false_positives,
+        "Bits set": float(total / (len(filters) * method.bits)),
+    }
     private_lines = [
         *size,
-        f"of absent items not shown {percent(1 - feigned / absent)}",
+        f"of absent items not shown {percent(1 - false_positives / absent)}",
         (
             "Loss Of the items that a basket does not hold, the share that its filter shows. | "
-            f"{percent(feigned / absent)} | {percent(feigned / absent)}"
+            f"{percent(false_positives / absent)} | {percent(false_positives / absent)}"
         ),
         *complete_rows(lines, losses),
         f"Baskets in the originals {len(baskets)}",

@@ -9,7 +9,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.measure.noise.noise_checks import noise_privacy
-from sfumato.mine.noise.reconstruction import build_noisy_edges, build_true_edges, channel_of, count_in_bins
+from sfumato.mine.noise.reconstruction import build_channel, build_noisy_edges, build_true_edges, count_in_bins
 from sfumato.mine.noise.reconstruction_em import run_em
 from sfumato.protect.noise.add_noise import AddNoise
 from sfumato.public.noise_law import Noise, privacy_level
@@ -62,7 +62,7 @@ def test_reconstruction_goes_on_for_too_long_and_a_chi_square_test_stops_it() ->
     independently: .421/.277/.209/.231/.331."""
     noise, edges = Noise.for_privacy("gaussian", 1.0, 0.95), build_true_edges(0, 1, 50)
     noisy_edges = build_noisy_edges(noise, edges)
-    channel = channel_of(noise, edges, noisy_edges)
+    channel = build_channel(noise, edges, noisy_edges)
     errors, stopped, published = [], [], []
     for seed in range(8):
         chance = np.random.default_rng(seed)

@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.mine.baskets.itemsets import frequent_itemsets
-from sfumato.mine.baskets.published_rules import individuals_behind
+from sfumato.mine.baskets.published_rules import count_rule_people
 from sfumato.mine.patterns.derivability import SupportBounds, support_bounds
 from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.patterns import Patterns
@@ -24,7 +24,7 @@ def twelve() -> sf.Baskets:
 
 
 def test_the_rule_that_names_one_individual() -> None:
-    group = individuals_behind(80, 0.987)
+    group = count_rule_people(80, 0.987)
     assert (group.antecedent, group.individuals) == (81, 1)
 
 

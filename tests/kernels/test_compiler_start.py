@@ -21,7 +21,7 @@ def _list_loaded(first: str) -> set[str]:
 
 
 def test_a_command_leaves_out_what_no_kernel_uses() -> None:
-    assert not _list_loaded("from sfumato.kernels.compiler_start import own_process; own_process(); ")
+    assert not _list_loaded("from sfumato.kernels.compiler_start import claim_process; claim_process(); ")
 
 
 def test_a_notebook_keeps_what_numba_offers() -> None:
@@ -29,7 +29,7 @@ def test_a_notebook_keeps_what_numba_offers() -> None:
 
 
 def test_what_was_hidden_can_be_imported_afterwards() -> None:
-    first = "from sfumato.kernels.compiler_start import own_process; own_process(); import sfumato.kernels.bits; "
+    first = "from sfumato.kernels.compiler_start import claim_process; claim_process(); import sfumato.kernels.bits; "
     assert _list_loaded(f"{first}import scipy.linalg, cffi; ") == {"cffi", "scipy.linalg"}
 
 

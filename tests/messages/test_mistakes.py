@@ -327,7 +327,7 @@ def test_an_audit_questions_a_single_column(invoke: Invoke, file: str, options: 
     answer = invoke("audit", file, *options)
     assert answer.code == 0
     assert f'read as a single column. If it has several, give its separator: "{sign}"' in answer.out
-    assert "nobody can be looked up" not in answer.out
+    assert "people cannot be looked up" not in answer.out
 
 
 def test_a_file_inside_a_release_names_its_folder(invoke: Invoke, folder: Path) -> None:

@@ -111,9 +111,9 @@ def test_columns_of_text_and_two_sites_are_refused() -> None:
     people = make_people([("f", "no")])
     with pytest.raises(DataError, match="does not hold numbers"):
         sf.parties.add_columns([people] * 3, ["sex"])
-    with pytest.raises(PartyError, match="find a third site"):
+    with pytest.raises(PartyError, match="at least three sites are needed"):
         sf.parties.add_columns(make_tables([[1.0]] * 2), ["cost"])
-    with pytest.raises(PartyError, match="find a third site"):
+    with pytest.raises(PartyError, match="at least three sites are needed"):
         sf.parties.count_combinations([people] * 2, CATEGORIES)
 
 

@@ -167,7 +167,7 @@ def test_only_names_of_frequent_items_and_no_counts_are_sent() -> None:
         ({"min_support": 2, "floor": 3}, PartyError, "below the floor of 3"),
         ({"floor": 1}, PolicyError, "floor must be a whole number, at least 2"),
         ({"max_questions": 1}, PartyError, "above the limit of 1"),
-        ({"protocol": "shamir"}, PartyError, "of two, each is half"),
+        ({"protocol": "shamir"}, PartyError, "with two, each holds half"),
         ({"protocol": "open"}, PolicyError, 'must be "packed", "shamir" or "textbook"'),
         ({"min_confidence": 0.12345678901}, PolicyError, "round it to six"),
         ({"max_length": 0}, PolicyError, "max_length"),

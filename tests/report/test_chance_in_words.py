@@ -157,11 +157,11 @@ def test_the_loss_of_several_methods_is_the_largest_and_said_so() -> None:
         changes = [{"method": tag, "kind": kind} for tag, kind in chain]
         tiles.append(content._list_kept_tiles({**body, "methods": methods, "changes": changes})[0])
     assert [(tile.figure[:2], tile.caption) for tile in tiles] == [
-        ("70", "kept in the part that lost most"),
-        ("70", "kept in the part that lost most"),
+        ("70", "kept in the part with the largest loss"),
+        ("70", "kept in the part with the largest loss"),
         ("70", "of the spread is data"),
         ("70", "detail kept"),
-        ("70", "kept in the part that lost most"),
+        ("70", "kept in the part with the largest loss"),
     ]
 
 

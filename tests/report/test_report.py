@@ -211,7 +211,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_run_writes_both_pages(folders: Path) -> None:
     leaving = Reader((folders / "release" / "report.html").read_text(encoding="utf-8"))
     internal = Reader((folders / "private" / "report.html").read_text(encoding="utf-8"))
-    assert "May leave with the release" in leaving.text
+    assert "May be published with the release" in leaving.text
     assert "Internal: not for release" not in leaving.text
     assert "Internal: not for release" in internal.text
     assert "claims hold, each measured again" in leaving.text

@@ -163,8 +163,8 @@ def test_the_order_of_rows_is_told_where_rows_are_peoples(pages: dict[str, Pages
 def test_originals_are_counted_as_the_page_states(pages: dict[str, Pages]) -> None:
     for name in ("generalize", "partition", "add_noise", "suppress_entries"):
         assert "what differs was suppressed" not in pages[name].internal
-        assert "Original values beside published ones." in pages[name].internal
-    assert "Original values beside synthetic ones." in pages["synthesize"].internal
+        assert "Original values next to published ones." in pages[name].internal
+    assert "Original values next to synthetic ones." in pages["synthesize"].internal
 
 
 def test_cells_that_are_blank_need_not_be_private(pages: dict[str, Pages]) -> None:

@@ -166,7 +166,7 @@ def test_what_is_randomized_first_may_be_looked_at_later() -> None:
     ("methods", "words"),
     [
         ((hide_entries([(7, "ill")]), ANSWERS), "would change .*about which suppress_entries promises"),
-        ((hide_entries([(7, "ill")]), DROP), "may leave rows out"),
+        ((hide_entries([(7, "ill")]), DROP), "may drop rows that claims of"),
         ((ANSWERS, hide_entries([(7, "ill")])), "would change .*about which randomize_response promises"),
         ((DROP, sf.AddNoise(columns="age", ranges={"age": (0, 120)})), 'would change "age"'),
         ((sf.EncodeForTrees(target="ill"), ANSWERS), "encode_for_trees must be the only method"),

@@ -113,7 +113,7 @@ def test_a_share_of_suppressed_rows_is_counted_whatever_is_stated() -> None:
 def test_copies_of_all_training_people_are_told() -> None:
     table = make_people(60)
     aside = list(range(12))
-    copies = sf.measure.against_holdout(table, table, aside)
+    copies = sf.measure.compare_with_holdout(table, table, aside)
     assert copies.people == 12
     assert copies.all_training.rows >= 48
 

@@ -597,13 +597,13 @@ def test_a_reader_never_finds_half_a_publication(tmp_path: Path) -> None:
 def test_a_signal_waits_for_the_publication(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "out"
     make(out, "old")
-    move, old_handler = publication.move_in, signal.signal(signal.SIGINT, signal.default_int_handler)
+    move, old_handler = publication.install_folder, signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def interrupted(*args: Any) -> None:
         signal.raise_signal(signal.SIGINT)
         move(*args)
 
-    monkeypatch.setattr(folder, "move_in", interrupted)
+    monkeypatch.setattr(folder, "install_folder", interrupted)
     try:
         with pytest.raises(KeyboardInterrupt):
             make(out, "new")

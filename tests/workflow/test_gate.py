@@ -37,7 +37,10 @@ def test_what_was_not_measured_stays_shut(attacks: tuple[Any, ...]) -> None:
     )
     assert [limit["open"] for limit in limit_states.values()] == [False] * 4
     assert all("found" not in limit for limit in limit_states.values())
-    assert str(list_refusals(list(limit_states.values()))[0]) == "max_linking_risk is 0.5, and it could not be measured"
+    assert (
+        str(list_refusals(list(limit_states.values()))[0])
+        == "max_linking_risk (0.5) could not be measured for this release"
+    )
 
 
 def test_what_was_measured_is_compared() -> None:
@@ -86,7 +89,7 @@ def test_printed_limits_and_values_compare_as_they_do(limit: float, value: float
             "baskets have",
         ),
         ({"protect": [GENERALIZE], "roles": {"sensitive": ["ill"]}}, "no column is quasi_identifying"),
-        ({"protect": [{"method": "encode_for_trees", "target": "ill"}]}, "linking does not read codes"),
+        ({"protect": [{"method": "encode_for_trees", "target": "ill"}]}, "linking cannot read codes"),
     ],
     ids=["baskets", "no quasi-identifiers", "codes"],
 )

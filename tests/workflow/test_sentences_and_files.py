@@ -68,8 +68,8 @@ def test_an_accepted_column_that_was_changed_does_not_leave_as_it_is(tmp_path: P
     accept = {"pay": "rounded to thousands", "sex": "known to all"}
     run = sf.run(make_people(), sf.RoundNumbers(columns="pay", step=1000), out=tmp_path / "out", accept=accept)
     warnings = read_certificate(run)["verdict"]["warnings"]
-    assert '"pay" leaves as its method publishes it, accepted: rounded to thousands' in warnings
-    assert '"sex" leaves as it is, accepted: known to all' in warnings
+    assert '"pay" is published as its method changed it; accepted: rounded to thousands' in warnings
+    assert '"sex" is published unchanged; accepted: known to all' in warnings
 
 
 def test_the_loss_of_two_methods_is_the_larger_one(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_column_of_blanks_shows_no_star(tmp_path: Path) -> None:
 
 
 def test_what_two_methods_of_one_kind_keep_is_not_what_the_worst_keeps(tmp_path: Path) -> None:
-    """A tile said "kept in the part that lost most" of the mean over the columns of both."""
+    """A tile said "kept in the part with the largest loss" of the mean over the columns of both."""
     frame = pl.DataFrame({"ill": ["flu", "cold", "ache"] * 40, "job": ["x", "y"] * 60})
     table = sf.Table.of(frame, {"ill": "sensitive", "job": "sensitive"})
     methods = [
@@ -136,7 +136,7 @@ def test_what_two_methods_of_one_kind_keep_is_not_what_the_worst_keeps(tmp_path:
     ]
     run = sf.run(table, methods, out=tmp_path / "out", randomness=sf.Randomness.seeded(1))
     page = (run.out / "private" / "report.html").read_text(encoding="utf-8")
-    assert "kept in the part that lost most" not in page
+    assert "kept in the part with the largest loss" not in page
     assert "By the methods: the largest of theirs. On the file: of all their columns together." in page
 
 

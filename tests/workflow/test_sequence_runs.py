@@ -180,7 +180,7 @@ def test_the_internal_page_counts_sequences_and_not_rows(folder: Path) -> None:
 
 def test_the_verdict_says_that_hiding_patterns_hides_no_people() -> None:
     walks = sf.Sequences.of([["home", "work"]] * 4)
-    start = "No claim says that people cannot be found by items that others know of them"
+    start = "No claim covers finding people by items that others know"
     for method, attacks, sentences in (
         (sf.HideSequences(patterns=[["home", "work"]], threshold=0), [], [f"{start}, and that was not tested."]),
         (sf.HideSequences(patterns=[["home", "work"]], threshold=0), ["sequence_linking"], [f"{start}."]),

@@ -221,7 +221,7 @@ def test_a_claim_of_another_property_that_covers_people_by_their_items_is_no_gap
     baskets = sf.Baskets.of([["bread", "milk"]] * 4)
     claim = {"property": "item_crowds", "measure": "item_crowds", "needs_original": False}
     record = {"attacks": [], "claims": [claim]}
-    gap = "No claim says that people cannot be found by items that others know of them, and that was not tested."
+    gap = "No claim covers finding people by items that others know, and it was not tested."
     check = CHECKS["sequence_anonymity"]
     monkeypatch.setattr(verdict, "CHECKS", {"item_crowds": replace(check, properties=frozenset({"item_crowds"}))})
     assert gap not in verdict.list_unchecked(record, baskets)
@@ -382,13 +382,13 @@ def test_an_attack_on_nobody_is_not_called_right() -> None:
     only_attack = attack_gains.find_strongest_attack([empty_attack])
     assert only_attack is not None
     headline = verdict._write_headline(verdict.Verdict(verdict.VerdictStatus.PASSED, "", strongest_attack=only_attack))
-    assert headline == "Passed. The attack item breach could be tried on nobody."
+    assert headline == "Passed. The attack item breach had no target."
 
 
 @pytest.mark.parametrize(
     ("attempts", "successes", "baseline", "words", "sentence"),
     [
-        (0, 0, 0, "nobody could be tried", "The attack linking could be tried on nobody."),
+        (0, 0, 0, "had no target", "The attack linking had no target."),
         (100, 97, 97, "no better than guessing", "97 % of those it tried, which is no better than guessing (97 %)."),
         (
             3,

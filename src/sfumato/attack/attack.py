@@ -61,7 +61,7 @@ class Outcome:
     attempts: int
     """How many targets were tried."""
     successes: float
-    """How many guesses were right; on average, if some were tossed."""
+    """How many guesses were right; the expected number, if ties were broken at random."""
     baseline: float
     """How many guesses would have been right by blind guessing on average, with the same number of attempts; about the
     same people, if an attack says something only about some."""
@@ -185,8 +185,8 @@ class Attack(Description, ABC):
     gates: ClassVar[tuple[str, ...]] = ()
     """The limits of a gate, apart from `max_risk`, that its outcome is compared with."""
     speaks_of_some: ClassVar[bool] = False
-    """Whether it says only what rows tell, and nothing about other people. Blind guessing is then counted about the
-    people of whom it speaks; where cells are untrue, it may be right more often than the attack."""
+    """Whether it abstains from people about whom the rows give no answer. Blind guessing is then counted about the
+    others only; where cells are untrue, it may be right more often than the attack."""
     covers: ClassVar[CoveredRisk] = ""
     """A risk that a verdict says nobody looked at, unless such an attack was tried."""
     recounts_file: ClassVar[bool] = False

@@ -41,7 +41,7 @@ def trace_people(release: Release, truth: Table) -> Table:
 
 
 class ComparedPeople(NamedTuple):
-    """The people who are looked up, and the control beside them."""
+    """The people who are looked up, and the control."""
 
     people: Table
     control: Table | None
@@ -93,7 +93,7 @@ def choose_candidates(
 
 def _require_known_columns(published_table: Table) -> tuple[str, ...]:
     if not published_table.quasi_identifying:
-        raise DataError(f"{published_table.source}: no column is quasi_identifying, so nobody can be looked up")
+        raise DataError(f"{published_table.source}: no column is quasi_identifying, so people cannot be looked up")
     return published_table.quasi_identifying
 
 

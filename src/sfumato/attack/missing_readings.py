@@ -15,7 +15,7 @@ from sfumato.table import Missing, Table
 
 
 def list_readings(release: Release, people: Table, names: Sequence[str]) -> tuple[Release, ...]:
-    """The release as it is; beside it, if known or published cells are missing, with missing as a value of its own."""
+    """The release as it is; if known or published cells are missing, also with missing as a value of its own."""
     _, *other_tables = list_table_readings(release.data, people, names)
     return (release, *(replace(release, data=table) for table in other_tables))
 

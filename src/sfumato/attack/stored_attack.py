@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Attacks on a release that stays in its file, and which attacks these are.
 
-An attack runs on a stored release if a module `stored_NAME` lies beside its own module `NAME`; nothing is registered.
+An attack runs on a stored release if a module `stored_NAME` lies next to its own module `NAME`; nothing is registered.
 There, `RUNS` says in words what of the attack runs, `explain_unstored(attack, setting)` what of its parameters cannot,
 and `run_stored(attack, release, original, taken_rows)` runs it.
 """
@@ -65,7 +65,7 @@ def run_stored_attack(attack: Attack, release: Release, original: Any, taken_row
 
 
 def _find_module(tag: str) -> StoredAttack | None:
-    """The module beside an attack's own in which it is run; None if there is none."""
+    """The module next to an attack's own in which it is run; None if there is none."""
     package, name = find_tagged("attack")[tag][0].rsplit(".", 1)
     home = f"{package}.stored_{name}"
     return cast(StoredAttack, import_module(home)) if find_spec(home) is not None else None

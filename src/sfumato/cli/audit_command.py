@@ -16,8 +16,8 @@ from sfumato.cli.option_needs import (
     TABLES,
     TEXT_TABLES,
     TIMED_ROWS,
-    Need,
-    Situation,
+    CommandContext,
+    OptionCondition,
     refuse_idle_options,
 )
 from sfumato.cli.options import READING, Json
@@ -34,7 +34,7 @@ ENGINE_HELP = (
     "Where rows are counted: in memory, with duckdb for files larger than memory, or with Spark; auto chooses by size."
 )
 EngineOption = Annotated[EngineName, typer.Option(help=ENGINE_HELP), ALWAYS]
-ITEM_ROWS = Need("long-form files of sequences")
+ITEM_ROWS = OptionCondition("long-form files of sequences")
 SHAPES: tuple[DataShape, ...] = ("table", "sequences", "points")
 """What can be audited; baskets have no columns, and no order."""
 
@@ -118,16 +118,16 @@ def audit_command(
         audit_sequence_file(file, shape, as_json)
 
 
-def _describe_audit(file: AuditedFile) -> Situation:
+def _describe_audit(file: AuditedFile) -> CommandContext:
     from sfumato.cli.file_forms import add_sequence_form, add_table_form
     from sfumato.cli.option_needs import LONG_FORM
 
     if file.shape == "table":
-        return add_table_form(Situation("the file is read as a table", frozenset({TABLES})), file.path)
+        return add_table_form(CommandContext("the file is read as a table", frozenset({TABLES})), file.path)
     if file.shape == "points":
-        situation = Situation("the file holds points", frozenset({OWNED_ROWS, TIMED_ROWS}))
+        situation = CommandContext("the file holds points", frozenset({OWNED_ROWS, TIMED_ROWS}))
         return add_table_form(situation, file.path)._replace(met_needs=situation.met_needs | {SEPARATED_CELLS})
-    situation = add_sequence_form(Situation("the file holds sequences"), file.path)
+    situation = add_sequence_form(CommandContext("the file holds sequences"), file.path)
     if LONG_FORM not in situation.met_needs:
         return situation._replace(words=situation.form)
     return situation.add(OWNED_ROWS, ITEM_ROWS, TIMED_ROWS)

@@ -34,7 +34,7 @@ def holds_randomized_baskets(folder: Path) -> bool:
 
 
 def warn_of_distortion(path: Path) -> None:
-    """Say that the baskets in a file were randomized, if the certificate beside it says so."""
+    """Say that the baskets in a file were randomized, if the certificate next to it says so."""
     from sfumato.cli.terminal import print_line
     from sfumato.errors import SfumatoError
 

@@ -32,7 +32,7 @@ from sfumato.cli.option_needs import (
     ALWAYS,
     INPUT_FILE,
     OPENED_INPUT,
-    Situation,
+    CommandContext,
     refuse_idle_options,
 )
 from sfumato.cli.options import Json
@@ -158,7 +158,7 @@ def verify_command(
     from sfumato.workflow.verification import show_input, verify
 
     met_needs = {*([INPUT_FILE] if given is not None else []), *([OPENED_INPUT] if opening is not None else [])}
-    refuse_idle_options(context, Situation("--input and --opening go together", frozenset(met_needs)))
+    refuse_idle_options(context, CommandContext("--input and --opening go together", frozenset(met_needs)))
     with show_progress(as_json):
         trusted_signer = read_signer(signer) if signer is not None else None
         if given is not None and opening is not None:

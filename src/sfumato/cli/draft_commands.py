@@ -18,8 +18,8 @@ from sfumato.cli.option_needs import (
     TABLES,
     TEXT_TABLES,
     TIMED_ROWS,
-    Need,
-    Situation,
+    CommandContext,
+    OptionCondition,
     refuse_idle_options,
 )
 from sfumato.cli.options import READING, Separator
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sfumato.workflow.drafts.draft_source import DataShape, DraftSource, LongColumns
     from sfumato.workflow.drafts.policy_draft import PolicyDraft
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts; asks nothing."), ALWAYS]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts; never prompts."), ALWAYS]
 Header = Annotated[
     bool | None,
     typer.Option(
@@ -48,7 +48,7 @@ Decimal = Annotated[
     ),
     TEXT_TABLES,
 ]
-ITEM_ROWS = Need("long-form files of baskets or sequences")
+ITEM_ROWS = OptionCondition("long-form files of baskets or sequences")
 SHAPES: tuple[DataShape, ...] = ("table", "baskets", "sequences", "points")
 _CROWD_PURPOSES = {
     "table": ("publish", "share", "hide"),
@@ -93,13 +93,13 @@ def init_command(
         typer.Option(
             "--for",
             help="publish (anyone may read it), share (a known recipient gets it), synthetic (invented rows), "
-            "outsource (someone else mines codes) or hide (single secrets must not show). Default: publish.",
+            "outsource (someone else mines codes) or hide (specific secrets must not appear). Default: publish.",
         ),
         ALWAYS,
     ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing and take the defaults."), ALWAYS] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not prompt; use the defaults."), ALWAYS] = False,
     k: Annotated[
-        int | None, typer.Option("--k", min=2, help="How many people each person is hidden among."), CROWDS
+        int | None, typer.Option("--k", min=2, help="Minimum class size: how many people look alike."), CROWDS
     ] = None,
     sensitive: Annotated[
         str | None, typer.Option(help="The sensitive columns, comma-separated, instead of the proposed ones."), TABLES
@@ -159,16 +159,16 @@ def init_command(
         _print_draft(draft, defaults=not asks and not yes)
 
 
-def _describe_draft_source(source: DraftSource, purpose: str) -> Situation:
+def _describe_draft_source(source: DraftSource, purpose: str) -> CommandContext:
     """What a policy for a file needs to know."""
     from sfumato.cli.file_forms import add_item_form, add_sequence_form, add_table_form
     from sfumato.cli.option_needs import LONG_FORM
 
     crowds = [CROWDS] if purpose in _CROWD_PURPOSES[source.shape] else []
     article = "a table" if source.shape == "table" else source.shape
-    situation = Situation(f"the file is read as {article}").add(*crowds)
+    situation = CommandContext(f"the file is read as {article}").add(*crowds)
     if not crowds:
-        situation = situation._replace(words=f"--for {purpose} has no use for {{options}}")
+        situation = situation._replace(words=f"--for {purpose} does not use {{options}}")
     if source.shape == "table":
         return add_table_form(situation, source.path).add(TABLES)
     if source.shape == "points":
@@ -264,7 +264,7 @@ def hierarchy_command(
 
     if out is not None:
         refuse_existing(out)
-    refuse_idle_options(context, add_table_form(Situation("the table is not in a text file"), data))
+    refuse_idle_options(context, add_table_form(CommandContext("the table is not in a text file"), data))
     with show_progress(as_json):
         frame = DraftSource.of(data, "table", separator, header, encoding, decimal).frame
         if column not in frame.columns:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 
-from sfumato.kernels.compiler_start import own_process
+from sfumato.kernels.compiler_start import claim_process
 from sfumato.runtime.interrupts import StopSignals, ignore_late_signals, separate_errors
 from sfumato.workflow.second_process.early_start import start_early
 
@@ -14,7 +14,7 @@ from sfumato.workflow.second_process.early_start import start_early
 def main() -> None:
     """Load the command line and run it; a signal during loading also ends in a sentence."""
     separate_errors()
-    own_process()
+    claim_process()
     stop = StopSignals()
     stop.install()
     try:

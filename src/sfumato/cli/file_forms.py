@@ -15,8 +15,8 @@ from sfumato.cli.option_needs import (
     MARKED_CELLS,
     SEPARATED_CELLS,
     TEXT_TABLES,
-    Need,
-    Situation,
+    CommandContext,
+    OptionCondition,
 )
 
 _FORMS = {
@@ -27,21 +27,21 @@ _FORMS = {
 }
 
 
-def add_table_form(situation: Situation, path: str) -> Situation:
+def add_table_form(situation: CommandContext, path: str) -> CommandContext:
     """What the file of a table meets: a separator and an encoding are for text, marks for formats without nulls."""
     if _is_missing(path):
         return situation.add(SEPARATED_CELLS, TEXT_TABLES, MARKED_CELLS)
     from sfumato.workflow.drafts.draft_source import DraftSource
 
     source = DraftSource(path)
-    needs: list[Need] = [SEPARATED_CELLS, TEXT_TABLES] if source.is_text else []
+    needs: list[OptionCondition] = [SEPARATED_CELLS, TEXT_TABLES] if source.is_text else []
     marks = [MARKED_CELLS] if source.takes_marks else []
     return situation.add(*needs, *marks)._replace(form="the table is not in a text file")
 
 
 def add_item_form(
-    situation: Situation, path: str, form: str | None, columns: tuple[str, str], separator: str | None
-) -> Situation:
+    situation: CommandContext, path: str, form: str | None, columns: tuple[str, str], separator: str | None
+) -> CommandContext:
     """What a file of baskets meets; `form` is the format, None to detect it."""
     from sfumato.data.items.basket_files import guess_basket_format
 
@@ -50,7 +50,7 @@ def add_item_form(
     return _add_form(situation, path, form or guess_basket_format(path, columns=columns, separator=separator))
 
 
-def add_sequence_form(situation: Situation, path: str) -> Situation:
+def add_sequence_form(situation: CommandContext, path: str) -> CommandContext:
     """What a file of sequences meets."""
     from sfumato.data.items.sequence_files import guess_sequence_format
 
@@ -59,7 +59,7 @@ def add_sequence_form(situation: Situation, path: str) -> Situation:
     return _add_form(situation, path, guess_sequence_format(Path(path)))
 
 
-def _add_form(situation: Situation, path: str, form: str) -> Situation:
+def _add_form(situation: CommandContext, path: str, form: str) -> CommandContext:
     from sfumato.workflow.drafts.draft_source import DraftSource
 
     needs = {"long": {LONG_FORM}, "comma": {COMMA_LINES}}.get(form, set())

@@ -14,7 +14,7 @@ from sfumato.cli.option_needs import (
     CLASS_COLUMN,
     COMPARISON,
     SEPARATED_CELLS,
-    Situation,
+    CommandContext,
     refuse_idle_options,
 )
 from sfumato.cli.options import Json
@@ -49,7 +49,7 @@ def measure_command(
     missing: Annotated[
         str, typer.Option(help="What a missing value means: own_value, matches_any, never_matches or drop."), ALWAYS
     ] = "own_value",
-    threshold: Annotated[float, typer.Option(help="The risk above which a record is at risk."), ALWAYS] = 0.2,
+    threshold: Annotated[float, typer.Option(help="Records above this risk are counted as at risk."), ALWAYS] = 0.2,
     original: Annotated[
         str | None,
         typer.Option(
@@ -95,7 +95,7 @@ def measure_command(
     print_compared(measures)
 
 
-def _describe_measures(question: MeasureQuestion) -> Situation:
+def _describe_measures(question: MeasureQuestion) -> CommandContext:
     from sfumato.cli.file_forms import add_table_form
 
     words = "there is no original" if question.original is None else "there is no class column"
@@ -103,7 +103,7 @@ def _describe_measures(question: MeasureQuestion) -> Situation:
         *([COMPARISON] if question.original is not None else []),
         *([CLASS_COLUMN] if question.target is not None else []),
     }
-    situation = add_table_form(Situation(words, frozenset(met_needs)), question.path)
+    situation = add_table_form(CommandContext(words, frozenset(met_needs)), question.path)
     return situation if question.original is None else add_table_form(situation, question.original)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What each option needs to have an effect, and the refusal of an option that has none.
 
-An option states its needs in its type, beside its help text: `Annotated[int | None, typer.Option(…), SEQUENCES]`. With
+An option states its needs in its type, next to its help text: `Annotated[int | None, typer.Option(…), SEQUENCES]`. With
 several needs, it has an effect only if all are met; `ALWAYS` is met by everything. A command states which needs its
 command line and its file meet, and `refuse_idle_options` refuses every option that was typed and would change nothing.
 """
@@ -17,7 +17,7 @@ import typer
 from typer.models import OptionInfo
 
 
-class Need(NamedTuple):
+class OptionCondition(NamedTuple):
     """Something that must be there before an option has an effect."""
 
     topic: str
@@ -26,69 +26,69 @@ class Need(NamedTuple):
     """What else to type, as in "add --sequences"; empty if the option can only be left out."""
 
 
-class Situation(NamedTuple):
+class CommandContext(NamedTuple):
     """What a command does with what it was given."""
 
     words: str
     """As in "the file is read as baskets"; `{options}` stands for the options that are refused."""
-    met_needs: frozenset[Need] = frozenset()
+    met_needs: frozenset[OptionCondition] = frozenset()
     form: str = ""
     """How the file is written, as in "the file is in long form", for options that depend on it."""
 
-    def add(self, *needs: Need) -> Situation:
+    def add(self, *needs: OptionCondition) -> CommandContext:
         """The same with further needs met."""
         return self._replace(met_needs=self.met_needs | {*needs})
 
 
-ALWAYS = Need("everything")
+ALWAYS = OptionCondition("everything")
 
 # The data.
-TABLES = Need("tables")
-SEQUENCES = Need("sequences", "add --sequences if the file holds them")
-BASKET_FILES = Need("files of baskets")
-PUBLISHED_PATTERNS = Need("published patterns")
-OWNED_ROWS = Need("long-form files of baskets or sequences, and points")
-TIMED_ROWS = Need("long-form files of sequences, and points")
+TABLES = OptionCondition("tables")
+SEQUENCES = OptionCondition("sequences", "add --sequences if the file holds them")
+BASKET_FILES = OptionCondition("files of baskets")
+PUBLISHED_PATTERNS = OptionCondition("published patterns")
+OWNED_ROWS = OptionCondition("long-form files of baskets or sequences, and points")
+TIMED_ROWS = OptionCondition("long-form files of sequences, and points")
 
 # How a file is written.
-LONG_FORM = Need("long-form files")
-COMMA_LINES = Need("comma-separated baskets")
-SEPARATED_CELLS = Need("text files with cells")
-TEXT_TABLES = Need("tables in text files")
-MARKED_CELLS = Need("tables whose format has no missing cells of its own")
+LONG_FORM = OptionCondition("long-form files")
+COMMA_LINES = OptionCondition("comma-separated baskets")
+SEPARATED_CELLS = OptionCondition("text files with cells")
+TEXT_TABLES = OptionCondition("tables in text files")
+MARKED_CELLS = OptionCondition("tables whose format has no missing cells of its own")
 FILE_NEEDS = frozenset({LONG_FORM, COMMA_LINES, SEPARATED_CELLS})
 """What only a look into the file can tell."""
 
 # What is mined.
-PATTERNS = Need("patterns")
-PATTERN_FILES = Need("files of baskets or sequences")
-RULES = Need("rules", "add --rules")
-BASKET_RULES = Need("baskets")
-PATTERN_KINDS = Need("itemsets and subsequences", "remove --rules")
-FILTERS = Need("files of Bloom filters")
-PRIVATE_TABLES = Need("tables")
-ESTIMATES = Need("release folders")
-C45_TREES = Need("C4.5 trees", "add --learner c45 --target COLUMN")
-NOISY_TREES = Need("trees on noisy releases", "name a release folder and --target COLUMN")
+PATTERNS = OptionCondition("patterns")
+PATTERN_FILES = OptionCondition("files of baskets or sequences")
+RULES = OptionCondition("rules", "add --rules")
+BASKET_RULES = OptionCondition("baskets")
+PATTERN_KINDS = OptionCondition("itemsets and subsequences", "remove --rules")
+FILTERS = OptionCondition("files of Bloom filters")
+PRIVATE_TABLES = OptionCondition("tables")
+ESTIMATES = OptionCondition("release folders")
+C45_TREES = OptionCondition("C4.5 trees", "add --learner c45 --target COLUMN")
+NOISY_TREES = OptionCondition("trees on noisy releases", "name a release folder and --target COLUMN")
 
 # What is decoded.
-ITEMSETS = Need("itemsets")
-DECODED_RULES = Need("rules", "give the original baskets")
-ORIGINALS = Need("the originals", "name them after the key")
+ITEMSETS = OptionCondition("itemsets")
+DECODED_RULES = OptionCondition("rules", "give the original baskets")
+ORIGINALS = OptionCondition("the originals", "name them after the key")
 
 # Others.
-COMPARISON = Need("a comparison with the original table", "name it with --original FILE")
-CLASS_COLUMN = Need("the class column", "add --target COLUMN")
-CROWDS = Need("methods that hide people among k others")
-OPENED_INPUT = Need("the commitment to the input", "add --opening FILE")
-INPUT_FILE = Need("the commitment to the input", "add --input FILE")
-DENSE_CELLS = Need("dense cells", "add --dense SHARE")
-POLYGONS = Need("polygons", "add --polygons FILE")
-CENTRES = Need("cells around centres", "add --cells FILE")
-THIS_SITE = Need("running this site")
+COMPARISON = OptionCondition("a comparison with the original table", "name it with --original FILE")
+CLASS_COLUMN = OptionCondition("the class column", "add --target COLUMN")
+CROWDS = OptionCondition("methods that hide people among k others")
+OPENED_INPUT = OptionCondition("the commitment to the input", "add --opening FILE")
+INPUT_FILE = OptionCondition("the commitment to the input", "add --input FILE")
+DENSE_CELLS = OptionCondition("dense cells", "add --dense SHARE")
+POLYGONS = OptionCondition("polygons", "add --polygons FILE")
+CENTRES = OptionCondition("cells around centres", "add --cells FILE")
+THIS_SITE = OptionCondition("running this site")
 
 
-def refuse_idle_options(context: typer.Context, situation: Situation) -> None:
+def refuse_idle_options(context: typer.Context, situation: CommandContext) -> None:
     """Stop at options that were typed and would change nothing; say what they are about, and the cure."""
     from sfumato.errors import PolicyError
 
@@ -108,7 +108,7 @@ def refuse_idle_options(context: typer.Context, situation: Situation) -> None:
     )
 
 
-def list_given(context: typer.Context) -> dict[str, tuple[Need, ...]]:
+def list_given(context: typer.Context) -> dict[str, tuple[OptionCondition, ...]]:
     """The options that were typed, and what each needs."""
     needs = read_needs(inspect.unwrap(context.command.callback))  # type: ignore[arg-type]
     return {
@@ -136,12 +136,12 @@ def _spell(context: typer.Context, parameter: Any) -> str:
 
 
 @lru_cache
-def read_needs(command: Callable[..., Any]) -> dict[str, tuple[Need, ...]]:
+def read_needs(command: Callable[..., Any]) -> dict[str, tuple[OptionCondition, ...]]:
     """The needs of each option of a command, by the name of its parameter."""
     parameters = inspect.signature(command, eval_str=True).parameters
     parts = {name: get_args(parameter.annotation) for name, parameter in parameters.items()}
     return {
-        name: tuple(part for part in metadata if isinstance(part, Need))
+        name: tuple(part for part in metadata if isinstance(part, OptionCondition))
         for name, metadata in parts.items()
         if any(isinstance(part, OptionInfo) for part in metadata)
     }

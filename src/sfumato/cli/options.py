@@ -133,7 +133,7 @@ FilterRequests = Annotated[
 EstimatedColumns = Annotated[
     list[str] | None,
     typer.Option(
-        help="Release folders: estimate the distribution of this column; repeat it for a joint distribution.",
+        help="Release folders: estimate the distribution of this column; repeat the option for a joint distribution.",
         rich_help_panel=ON_RELEASES,
     ),
     needs.ESTIMATES,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from sfumato.cli.messages import SHOWN, print_rows
-from sfumato.cli.option_needs import ALWAYS, THIS_SITE, Situation, refuse_idle_options
+from sfumato.cli.option_needs import ALWAYS, THIS_SITE, CommandContext, refuse_idle_options
 from sfumato.cli.options import Json
 from sfumato.cli.terminal import print_json, print_line, show_progress
 
@@ -28,7 +28,7 @@ def party_command(
 ) -> None:
     """Run this site of a joint mining job; every other site runs its own."""
     if context.invoked_subcommand is not None:
-        refuse_idle_options(context, Situation(f"{context.invoked_subcommand} does something else"))
+        refuse_idle_options(context, CommandContext(f"{context.invoked_subcommand} does something else"))
         return
     from sfumato.errors import PolicyError
     from sfumato.parties.site import run_site

@@ -16,7 +16,7 @@ from sfumato.cli.option_needs import (
     BASKET_FILES,
     PUBLISHED_PATTERNS,
     SEQUENCES,
-    Situation,
+    CommandContext,
     asks_about_file,
     refuse_idle_options,
 )
@@ -82,7 +82,7 @@ def channels_command(
         BASKET_FILES,
     ] = None,
     maximal: Annotated[
-        bool, typer.Option("--maximal", help="Baskets: leave out channels that lie inside others."), BASKET_FILES
+        bool, typer.Option("--maximal", help="Baskets: omit channels contained in others."), BASKET_FILES
     ] = False,
     baskets: Annotated[
         int | None,
@@ -114,7 +114,7 @@ def channels_command(
         print_rows(channels, SHOWN, out)
 
 
-def _describe_channels(question: ChannelQuestion, *, is_published: bool) -> Situation:
+def _describe_channels(question: ChannelQuestion, *, is_published: bool) -> CommandContext:
     from sfumato.cli.file_forms import add_item_form
     from sfumato.data.items.rule_set_files import is_rule_set_file
 
@@ -122,9 +122,9 @@ def _describe_channels(question: ChannelQuestion, *, is_published: bool) -> Situ
     if is_published:
         words = "these are published supports"
         if path.is_dir() or is_rule_set_file(path):
-            return Situation(f"{words}, with the number of baskets")
-        return Situation(words, frozenset({PUBLISHED_PATTERNS}))
-    situation = Situation("the file holds baskets", frozenset({BASKET_FILES}))
+            return CommandContext(f"{words}, with the number of baskets")
+        return CommandContext(words, frozenset({PUBLISHED_PATTERNS}))
+    situation = CommandContext("the file holds baskets", frozenset({BASKET_FILES}))
     return add_item_form(situation, question.path, None, (question.id_column, question.item), question.separator)
 
 
@@ -262,13 +262,13 @@ def _parse_element(word: str) -> list[str]:
     return [str(item) for item in items]
 
 
-def _describe_rows(reading: Reading, is_sequences: bool, *, looks_into_file: bool) -> Situation:
+def _describe_rows(reading: Reading, is_sequences: bool, *, looks_into_file: bool) -> CommandContext:
     from sfumato.cli.file_forms import add_item_form, add_sequence_form
 
     if is_sequences:
-        situation = Situation("the file holds sequences", frozenset({SEQUENCES}))
+        situation = CommandContext("the file holds sequences", frozenset({SEQUENCES}))
         return add_sequence_form(situation, reading.path) if looks_into_file else situation
-    situation = Situation("the file is read as baskets")
+    situation = CommandContext("the file is read as baskets")
     if not looks_into_file:
         return situation
     return add_item_form(situation, reading.path, None, (reading.id_column, reading.item), reading.separator)
@@ -284,7 +284,7 @@ def _read_published(path: Path, baskets: int | None) -> Patterns | None:
     from sfumato.data.items.basket_files import read_text
     from sfumato.data.items.rule_set_files import is_rule_set_file
     from sfumato.errors import PolicyError
-    from sfumato.mine import patterns_behind, read_rules
+    from sfumato.mine import list_rule_patterns, read_rules
     from sfumato.patterns import Patterns
     from sfumato.rules import Rules
     from sfumato.workflow.verification import read_release
@@ -302,7 +302,7 @@ def _read_published(path: Path, baskets: int | None) -> Patterns | None:
         return Patterns.read(path, baskets)
     if baskets is None:
         raise PolicyError(f"{path}: rules do not state the number of baskets; give --baskets")
-    return patterns_behind(read_rules(path), baskets)
+    return list_rule_patterns(read_rules(path), baskets)
 
 
 def _list_channels(question: ChannelQuestion) -> pl.DataFrame:

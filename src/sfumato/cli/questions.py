@@ -103,7 +103,7 @@ def _join_names(names: Sequence[str]) -> str:
 
 def ask_k(default: int) -> int:
     """How many people each person is hidden among."""
-    return ask("Hide everybody among how many people (k)?", str(default), _parse_k)
+    return ask("Hide each person among how many people (k)?", str(default), _parse_k)
 
 
 def _parse_k(text: str) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from sfumato.cli.file_forms import add_table_form
-from sfumato.cli.option_needs import ALWAYS, CENTRES, DENSE_CELLS, POLYGONS, Situation, refuse_idle_options
+from sfumato.cli.option_needs import ALWAYS, CENTRES, DENSE_CELLS, POLYGONS, CommandContext, refuse_idle_options
 from sfumato.cli.options import READING, Json, Separator
 from sfumato.cli.terminal import print_json, print_line, show_progress
 from sfumato.cli.written_files import refuse_unsafe_outputs
@@ -74,7 +74,10 @@ def region_command(
     ] = None,
     dense: Annotated[
         float | None,
-        typer.Option(help="Only cells that this share of the trajectories passes, merged.", rich_help_panel=REGIONS),
+        typer.Option(
+            help="Keep only cells that at least this share of the trajectories crosses, and merge them.",
+            rich_help_panel=REGIONS,
+        ),
         ALWAYS,
     ] = None,
     merge: Annotated[
@@ -155,13 +158,13 @@ def _write_regions(points: PointOptions, region_fields: dict[str, Any], out: Pat
     _print_regions(bare, PointCounts(arrays.points, arrays.left_out), out, as_json)
 
 
-def _describe_kind(kind: str, data: str) -> Situation:
+def _describe_kind(kind: str, data: str) -> CommandContext:
     """What each kind of regions has."""
     needs = {"dense": [DENSE_CELLS], "polygons": [POLYGONS], "cells": [CENTRES]}.get(kind, [])
     words = {"grid": "regions are cells of a grid", "dense": "regions are dense cells"}.get(
         kind, f"regions are those of --{kind}"
     )
-    return add_table_form(Situation(words).add(*needs), data)
+    return add_table_form(CommandContext(words).add(*needs), data)
 
 
 def _print_regions(sequences: Sequences, point_counts: PointCounts, out: Path, as_json: bool) -> None:

@@ -67,7 +67,7 @@ def _replace_infinities(content: Any) -> Any:
 
 @contextmanager
 def show_progress(quiet: bool) -> Iterator[None]:
-    """Show a progress bar on a terminal, a line every half minute in a log or a pipe, nothing beside JSON."""
+    """Show a progress bar on a terminal, a line every half minute in a log or a pipe, nothing with JSON."""
     from sfumato.runtime.progress import listen_to_progress
 
     if quiet:

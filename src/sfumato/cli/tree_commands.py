@@ -53,7 +53,7 @@ def _read_table(data: str, separator: str | None) -> Any:
         return Table.read(data, separator=separator)
     table = read_release(Path(data)).data
     if not isinstance(table, Table):
-        raise PolicyError(f"{data}: a tree needs a table, and this release holds none")
+        raise PolicyError(f"{data}: a tree needs a table; this release is not one")
     return table
 
 

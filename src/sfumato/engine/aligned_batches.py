@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Two stored tables side by side: each published row beside the original row that it was made from."""
+"""Two stored tables side by side: each published row next to the original row that it was made from."""
 
 from __future__ import annotations
 

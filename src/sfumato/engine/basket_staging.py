@@ -208,7 +208,7 @@ def _stage_long_form(path: Path, source: BasketSource, scratch: Path, name: str)
 
 def _stage_on_spark(path: Path, source: BasketSource, scratch: Path, name: str) -> tuple[BasketWriter, Values]:
     """The same by Spark's executors; text files are first copied to Parquet."""
-    from sfumato.engine.spark.spark_baskets import count_items, group_rows
+    from sfumato.engine.spark.spark_baskets import count_items, gather_baskets
     from sfumato.engine.spark.spark_rows import SparkRows
 
     columns = (source.id, source.item)
@@ -229,7 +229,7 @@ def _stage_on_spark(path: Path, source: BasketSource, scratch: Path, name: str) 
         items = count_items(rows, source.item, most)
     except TooManyRows:
         raise explain_many_items(path, most) from None
-    groups = group_rows(rows, columns, items, scratch, name)
+    groups = gather_baskets(rows, columns, items, scratch, name)
     if groups.missing_ids:
         raise explain_missing_rows(path, source.id, groups.missing_ids, rows.height, groups.first_missing_id)
     if groups.missing_items:

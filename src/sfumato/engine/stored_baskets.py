@@ -45,7 +45,7 @@ class Weight(NamedTuple):
 
     basket: float = 40
     entry: float = 24
-    """An item of a basket: held twice while arrays are checked, or once and beside it what a search lays out."""
+    """An item of a basket: held twice while arrays are checked, or once and next to it what a search lays out."""
 
 
 class TakenBaskets(NamedTuple):

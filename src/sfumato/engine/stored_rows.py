@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BatchResult = TypeVar("BatchResult")
 COUNT = "\0count"
-"""The name of the counts beside distinct rows."""
+"""The name of the counts next to distinct rows."""
 BATCH_ROWS = 1 << 18
 
 

@@ -18,7 +18,7 @@ UNUSED = ("cffi", "scipy.linalg")
 _IS_OURS: list[bool] = []
 
 
-def own_process() -> None:
+def claim_process() -> None:
     """Say that nothing but a command runs in this process, before any kernel is loaded."""
     _IS_OURS.append(True)
 

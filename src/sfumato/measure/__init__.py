@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from sfumato.measure.swapping.swap_checks import identifiable_records as identifiable_records
     from sfumato.measure.swapping.swap_checks import joint_total_variation as joint_total_variation
     from sfumato.measure.synthesis.closest_record import closest_records as closest_records
-    from sfumato.measure.synthesis.synthesis_checks import against_holdout as against_holdout
+    from sfumato.measure.synthesis.synthesis_checks import compare_with_holdout as compare_with_holdout
     from sfumato.measure.synthesis.synthesis_checks import exact_copies as exact_copies
     from sfumato.measure.synthesis.synthesis_checks import pairwise_total_variation as pairwise_total_variation
     from sfumato.measure.truth import untrue_cells as untrue_cells
@@ -90,8 +90,8 @@ if TYPE_CHECKING:
     from sfumato.measure.utility.label_losses import column_loss as column_loss
     from sfumato.measure.utility.label_losses import discernibility as discernibility
     from sfumato.measure.utility.label_losses import distribution as distribution
-    from sfumato.measure.utility.label_losses import domain_of as domain_of
     from sfumato.measure.utility.label_losses import loss as loss
+    from sfumato.measure.utility.label_losses import read_domain as read_domain
     from sfumato.measure.utility.label_losses import suppressed_rows as suppressed_rows
     from sfumato.measure.utility.label_losses import total_variation as total_variation
     from sfumato.measure.utility.moments import correlations as correlations

@@ -163,7 +163,7 @@ def _count_days(texts: pl.Series) -> pl.Series:
 
 
 def _count_seconds(days: pl.Series, parts: pl.DataFrame) -> pl.Series:
-    """Whole seconds at the end of so many days and a time of day."""
+    """Whole seconds at the end of a number of days and a time of day."""
     hour, minute, second = (parts[name].cast(pl.Int64) for name in ("hour", "minute", "second"))
     seconds: pl.Series = ((days * 24 + hour) * 60 + minute) * 60 + second.fill_null(0)
     return seconds

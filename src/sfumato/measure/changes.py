@@ -17,7 +17,7 @@ import polars as pl
 
 from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.change_kinds import CellDifference
-from sfumato.data.cells.coded_cells import count_cells, count_pairs
+from sfumato.data.cells.coded_cells import count_cells, count_value_pairs
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import ClaimBroken, quote_names
@@ -91,7 +91,7 @@ def _compare_columns(original_cells: pl.Series, published_cells: pl.Series, orig
         # A number is no label that leaves anything open.
         return ColumnDifference(name, len(published_cells), 0, 0, 0, 0.0)
     blanked_count = int((differs & published_cells.is_null()).sum())
-    pairs = count_pairs(original_cells, published_cells, (differs & published_cells.is_not_null()).to_numpy())
+    pairs = count_value_pairs(original_cells, published_cells, (differs & published_cells.is_not_null()).to_numpy())
     domain = Domain.of(original.frame[name], original.hierarchies.get(name))
     was, published_texts = spell_cells(pairs["first"]), spell_cells(pairs["second"])
     covered_mask = cover_cells(was, published_texts, domain) if pairs.height else np.zeros(0, dtype=np.bool_)

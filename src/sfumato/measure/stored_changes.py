@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from sfumato.data.cells.coded_cells import count_code_pairs, count_pairs
+from sfumato.data.cells.coded_cells import count_code_pairs, count_value_pairs
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.engine.aligned_batches import AlignedBatch, align_batches
@@ -28,7 +28,7 @@ _MANY_PAIRS = 1 << 16
 
 @dataclass(frozen=True)
 class StoredComparison:
-    """A stored release beside its originals."""
+    """A stored release next to its originals."""
 
     original: StoredTable
     published_table: StoredTable
@@ -52,7 +52,7 @@ class StoredComparison:
         return StoredTable(rows, roles, self.published_table.hierarchies, self.published_table.missing)
 
     def count_aligned(self, count: Callable[[Table, Table], int], columns: Sequence[str] | None = None) -> int:
-        """What is counted in published rows beside their originals, some rows at a time, in all columns or in some."""
+        """What is counted in published rows next to their originals, some rows at a time, in all columns or in some."""
         original, published_table = self.original.outline, self.published_table.outline
 
         def count_batch(batch: AlignedBatch) -> int:
@@ -105,7 +105,7 @@ def _count_differing_pairs(original: pl.Series, published_cells: pl.Series) -> p
     """The pairs of cells that differ. Texts that lie as numbers are compared once for each pair, not in each row."""
     if not (is_coded(original) or is_coded(published_cells)):
         differs = find_differing_cells(original, published_cells)
-        return count_pairs(original, published_cells, differs.to_numpy()) if differs.any() else pl.DataFrame()
+        return count_value_pairs(original, published_cells, differs.to_numpy()) if differs.any() else pl.DataFrame()
     pairs = count_code_pairs(split_column(original), split_column(published_cells))
     return pairs.filter(find_differing_cells(pairs["first"], pairs["second"]))
 

@@ -59,14 +59,14 @@ class StoredEvidence:
 
     published_table: StoredTable
     comparison: StoredComparison | None = None
-    """The release beside its originals; None for an auditor."""
+    """The release next to its originals; None for an auditor."""
     population: Table | None = None
     """The population that a model compares with."""
     scratch: Path | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
     """What only the custodian knows: which entries are private."""
     pairs: dict[str, StoredPairs] = field(default_factory=dict)
-    """Columns whose numbers were put beside their originals."""
+    """Columns whose numbers were put next to their originals."""
     _counts_by_columns: dict[tuple[str, ...], RowCounts] = field(default_factory=dict)
 
     def count_classes(self, *columns: str) -> RowCounts:
@@ -87,7 +87,7 @@ class StoredEvidence:
             del self._counts_by_columns[columns]
 
     def flag_placed(self, class_counts: RowCounts, arguments: Arguments) -> Flags:
-        """Which of the counted rows belong to a class: not those of suppressed rows, if they are told apart."""
+        """Which of the counted rows belong to a class: not those of suppressed rows, if they are distinguished."""
         names = list(self.published_table.quasi_identifying)
         placed_mask: Flags = np.ones(len(class_counts.counts), dtype=np.bool_)
         if self.published_table.missing is Missing.DROP:
@@ -143,11 +143,11 @@ def _check_k(evidence: StoredEvidence, arguments: Arguments) -> Number:
 
 def _check_suppressed_share(evidence: StoredEvidence, arguments: Arguments) -> Number:
     rows = len(evidence.published_table)
-    share = count_starred_rows(evidence) / rows if rows else 0.0
+    share = count_stored_stars(evidence) / rows if rows else 0.0
     return 0.0 if share == 1 and arguments.get("starred_rows") != "suppressed" else share
 
 
-def count_starred_rows(evidence: StoredEvidence) -> int:
+def count_stored_stars(evidence: StoredEvidence) -> int:
     """How many rows have `*` in every quasi-identifying column."""
     class_counts = evidence.count_classes()
     starred_mask = flag_starred_rows(class_counts.frame, evidence.published_table.quasi_identifying).to_numpy()

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.cells.coded_cells import count_pairs
+from sfumato.data.cells.coded_cells import count_value_pairs
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError
@@ -47,7 +47,7 @@ def untrue_cells(published_table: Table, original: Table, rows: Ints) -> int:
             wrong += int((differs & ~(suppressed_mask & published_cells.is_null())).sum())
         elif differs.any():
             domain = Domain.of(original.frame[name], original.hierarchies.get(name))
-            pairs = count_pairs(original_cells, published_cells, differs.to_numpy())
+            pairs = count_value_pairs(original_cells, published_cells, differs.to_numpy())
             covered_mask = cover_cells(spell_cells(pairs["first"]), spell_cells(pairs["second"]), domain)
             wrong += int(pairs.filter(pl.Series(~covered_mask))["count"].sum())
     return wrong

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from sfumato.mine.baskets.mined_files import save_itemsets as save_itemsets
     from sfumato.mine.baskets.mined_files import save_rules as save_rules
     from sfumato.mine.baskets.mined_files import write_itemsets as write_itemsets
-    from sfumato.mine.baskets.published_rules import individuals_behind as individuals_behind
-    from sfumato.mine.baskets.published_rules import patterns_behind as patterns_behind
+    from sfumato.mine.baskets.published_rules import count_rule_people as count_rule_people
+    from sfumato.mine.baskets.published_rules import list_rule_patterns as list_rule_patterns
     from sfumato.mine.codes.bloom_filters import filter_requests as filter_requests
     from sfumato.mine.codes.bloom_filters import mine_filters as mine_filters
     from sfumato.mine.codes.c45 import C45Tree as C45Tree
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from sfumato.mine.entries.adversarial_rules import adversarial_rules as adversarial_rules
     from sfumato.mine.noise.reconstruction import Reconstruction as Reconstruction
     from sfumato.mine.noise.reconstruction import binned_em as binned_em
-    from sfumato.mine.noise.reconstruction import channel_of as channel_of
+    from sfumato.mine.noise.reconstruction import build_channel as build_channel
     from sfumato.mine.noise.reconstruction import reconstruct_distribution as reconstruct_distribution
     from sfumato.mine.noise.tree_on_noise import TreeOnNoise as TreeOnNoise
     from sfumato.mine.noise.tree_on_noise import train_tree_on_noise as train_tree_on_noise

@@ -147,8 +147,8 @@ async def mine_site(network: Network, baskets: Baskets, question: JointQuestion)
     """One site's part; the result is the same at every site."""
     if question.protocol != "counts" and len(network.sites) < 3:
         raise PartyError(
-            f'protocol "{question.protocol}" needs three or more sites: with two sites, each could subtract its own '
-            "counts and learn the other's; find a third site"
+            f'protocol "{question.protocol}" needs at least three sites: with two, each could subtract its own '
+            "counts and learn the other's"
         )
     await agree_on_parameters(network, {"task": "horizontal", **question.as_parameters()})
     is_text = await agree_on_item_kind(network, baskets)

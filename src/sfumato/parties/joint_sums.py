@@ -138,7 +138,9 @@ def check_columns(columns: Sequence[str]) -> None:
 def refuse_two_sites(network: Network) -> None:
     """Raise an error unless subtracting one's own part leaves the parts of several sites."""
     if len(network.sites) < 3:
-        raise PartyError("with two sites, each could subtract its own counts and learn the other's; find a third site")
+        raise PartyError(
+            "with two sites, each could subtract its own counts and learn the other's; at least three sites are needed"
+        )
 
 
 class SumWords(NamedTuple):

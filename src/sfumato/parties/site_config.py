@@ -154,7 +154,7 @@ class SumsSection(Description):
     decimals: int = 0
     """How many decimal places the cells have at most."""
     floor: int = FLOOR
-    """How many cells must be left, whichever site is taken away, for a total to be told."""
+    """How many cells must remain with any one site removed, before a total is disclosed."""
 
     def prepare(self, data: BasketSection) -> Callable[[Network], Awaitable[SiteAnswer]]:
         """Check the question and read the data, before any other site is called; then this site's part."""
@@ -170,7 +170,7 @@ class ContingencySection(Description):
     categories: dict[str, tuple[str, ...]]
     """For each column, its possible values as text."""
     floor: int = FLOOR
-    """How many people must be left in a combination, whichever site is taken away, for its count to be told."""
+    """How many people must remain in a combination with any one site removed, before its count is disclosed."""
 
     def prepare(self, data: BasketSection) -> Callable[[Network], Awaitable[SiteAnswer]]:
         """Check the question and read the data, before any other site is called; then this site's part."""

@@ -117,7 +117,7 @@ class VerticalQuestion:
         """The protocol for this many sites; an error if it is not sound for them."""
         protocol = self.protocol or ("packed" if sites == 2 else "shamir")
         if protocol == "shamir" and sites < 3:
-            raise PartyError('protocol "shamir" needs three or more sites: of two, each is half; use "packed"')
+            raise PartyError('protocol "shamir" needs three or more sites: with two, each holds half; use "packed"')
         if protocol != "shamir" and sites != 2:
             raise PartyError(
                 f'protocol "{protocol}" multiplies the vectors of two sites; {sites} sites would have to show each '

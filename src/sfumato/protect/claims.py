@@ -112,7 +112,7 @@ _MODEL_MEASURES = (
 def guard_blanks(
     claims: tuple[Claim, ...], published_table: Table, least: int = 1, recoded_columns: Collection[str] = ()
 ) -> tuple[Claim, ...]:
-    """Claims about crowds, worded for empty cells that match anything, and others about people beside them.
+    """Claims about crowds, worded for empty cells that match anything, with added claims about people.
 
     Rows that match only because they are empty do not hide anyone: after k − 1 whole rows were blanked, any file has
     classes of k. So each row must also fit at least k people of the originals, or `least` of them, and these people

@@ -67,7 +67,7 @@ class Method(Description, ABC):
     loses_detail: ClassVar[bool] = False
     """Whether `loss` is how much detail labels leave open, which other code measures again on the written file."""
     holds: ClassVar[tuple[str, str]] = ("item", "items")
-    """What is counted in published baskets, sequences, patterns or rules, as one and as several: codes are no items."""
+    """What is counted in published baskets, sequences, patterns or rules, singular and plural: codes are not items."""
     truthful: ClassVar[bool] = True
     """Whether every published quasi-identifying cell is the original, a label that covers it, or suppressed.
 
@@ -97,9 +97,9 @@ class Method(Description, ABC):
 
     @classmethod
     def explain_left_out(cls, parameters: Mapping[str, Any]) -> str:
-        """Which rows it may leave out with these public parameters, as a sentence for the certificate; else empty.
+        """Which rows it may drop with these public parameters, as a sentence for the certificate; empty if none.
 
-        It does not say whether it did.
+        It does not state whether rows were dropped.
         """
         return ""
 

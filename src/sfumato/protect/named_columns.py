@@ -27,7 +27,7 @@ def refuse_unpublished(table: Table, names: Iterable[str]) -> None:
 
 
 def explain_no_numbers(table: Table, name: str, change: str, cure: str) -> DataError:
-    """A column that is not numeric: numbers may have been kept as text, so that no digit is lost, or beside a word."""
+    """A column that is not numeric: numbers may have been kept as text, so that no digit is lost, or next to a word."""
     if are_long_numbers(table.frame[name]):
         return DataError(
             f'{table.source}: the column "{name}" has numbers of more than 15 digits, which cannot be read exactly and '

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What a method decides about a table that stays where it is, and which methods decide it.
 
-A method runs on stored rows if a module `stored_NAME` lies beside its own module `NAME`; nothing is registered. There,
+A method runs on stored rows if a module `stored_NAME` lies next to its own module `NAME`; nothing is registered. There,
 `RUNS` says in words what of the method runs, `explain_unstored(method)` what of these parameters cannot, and
 `plan_stored(method, table, randomness)` gives a `StoredPlan`. Everything else, from writing to the certificate, follows
 from the plan.
@@ -115,7 +115,7 @@ def plan_stored(method: Method, table: StoredTable, randomness: Randomness) -> S
 
 
 def _find_planner(tag: str) -> StoredMethod | None:
-    """The module beside a method's own in which it is planned; None if there is none."""
+    """The module next to a method's own in which it is planned; None if there is none."""
     package, name = find_tagged("method")[tag][0].rsplit(".", 1)
     home = f"{package}.stored_{name}"
     return cast(StoredMethod, import_module(home)) if find_spec(home) is not None else None

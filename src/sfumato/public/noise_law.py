@@ -97,7 +97,7 @@ class Noise(Description):
             return chance.uniform(-self.scale, self.scale, count)
         if self.kind == "gaussian":
             return chance.normal(0.0, self.scale, count)
-        raise PolicyError("intervals add nothing to a value; they replace it")
+        raise PolicyError("intervals replace a value; they add no noise to draw")
 
     def density(self, points: Floats) -> Floats:
         """The density of the noise at some differences, without rounding."""

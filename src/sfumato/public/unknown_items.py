@@ -28,7 +28,7 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 @dataclass(frozen=True, slots=True)
-class KnownAndUnknown:
+class ItemSplit:
     """Baskets with unknowns, separated; both have as many baskets as before, in the same order."""
 
     known_items: Baskets
@@ -75,14 +75,14 @@ def find_unknown_mark(release: Release) -> str:
     return MARK
 
 
-def split_unknowns(published_baskets: Baskets, unknown_mark: str = MARK) -> KnownAndUnknown:
+def split_unknowns(published_baskets: Baskets, unknown_mark: str = MARK) -> ItemSplit:
     """What is certain and what is unknown; names that are all integers become integers again.
 
     Without a mark, everything is certain.
     """
     if not unknown_mark:
         no_items = Baskets(published_baskets.items, np.zeros_like(published_baskets.offsets), np.zeros(0, np.int32))
-        return KnownAndUnknown(published_baskets, no_items)
+        return ItemSplit(published_baskets, no_items)
     names = [str(item) for item in published_baskets.items]
     marked_mask = np.array([name.endswith(unknown_mark) for name in names], dtype=np.bool_)
     plain: list[Item] = [name.removesuffix(unknown_mark) for name in names]
@@ -91,7 +91,7 @@ def split_unknowns(published_baskets: Baskets, unknown_mark: str = MARK) -> Know
     name_index = {name: index for index, name in enumerate(dict.fromkeys(plain))}
     code = np.array([name_index[name] for name in plain], dtype=np.int32)
     unknown = marked_mask[published_baskets.codes] if names else np.zeros(0, dtype=np.bool_)
-    return KnownAndUnknown(
+    return ItemSplit(
         _select_items(published_baskets, tuple(name_index), code, ~unknown),
         _select_items(published_baskets, tuple(name_index), code, unknown),
     )
@@ -132,12 +132,12 @@ def bound_rule_confidence(
     return PossibleInterval(low, Fraction(may, may + surely_not) if may + surely_not else Fraction(0))
 
 
-def _flag_certain(parts: KnownAndUnknown, items: Sequence[Item]) -> Flags:
+def _flag_certain(parts: ItemSplit, items: Sequence[Item]) -> Flags:
     holder_mask: Flags = np.logical_and.reduce([_flag_holding(parts.known_items, item) for item in items])
     return holder_mask
 
 
-def _flag_possible(parts: KnownAndUnknown, items: Sequence[Item]) -> Flags:
+def _flag_possible(parts: ItemSplit, items: Sequence[Item]) -> Flags:
     item_masks = [_flag_holding(parts.known_items, item) | _flag_holding(parts.unknown_items, item) for item in items]
     holder_mask: Flags = np.logical_and.reduce(item_masks)
     return holder_mask

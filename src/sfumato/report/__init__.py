@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The HTML report: one page that stays with the custodian, and one that may leave with the release."""
+"""The HTML report: one page that stays with the custodian, and one that may be published with the release."""
 
 from sfumato.report.run_account import RunAccount
 
@@ -7,7 +7,7 @@ __all__ = ["RunAccount", "render_report"]
 
 
 def render_report(account: RunAccount) -> str:
-    """The report as one self-contained HTML page: an account without originals gives the page that leaves."""
+    """The report as one self-contained HTML page: an account without originals gives the public page."""
     from sfumato.report.page import render_page
 
     return render_page(account)

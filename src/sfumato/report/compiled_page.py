@@ -21,7 +21,7 @@ from jinja2.bccache import Bucket
 
 
 class CompiledPage(BytecodeCache):
-    """Keeps compiled pages beside the compiled modules of this package; nothing if that folder cannot be written to."""
+    """Keeps compiled pages next to the compiled modules of this package; none if that folder cannot be written."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
         """Take what was kept, if it is whole."""

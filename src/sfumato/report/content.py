@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The content of the report, computed before layout.
 
-The page that leaves is made from the certificate and the released data alone.
+The public page is made from the certificate and the released data alone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class GateLine:
     meaning: str
     limit: str
     value: str
-    """Empty on the page that leaves."""
+    """Empty on the public page."""
     passed: bool
 
 
@@ -58,7 +58,7 @@ class ColumnRow:
     values: int
     examples: tuple[str, ...]
     original_values: int | None
-    """None on the page that leaves."""
+    """None on the public page."""
 
 
 def list_gates(body: Mapping[str, Any]) -> list[GateLine]:
@@ -228,7 +228,7 @@ def find_smallest_crowd(sizes: pl.DataFrame) -> int:
 
 
 def find_main_attack(body: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Linking of everybody by all quasi-identifying columns: the same on the originals can be put beside it."""
+    """Linking of everybody by all quasi-identifying columns: the same on the originals can be put next to it."""
     quasi_identifying = {name for name, role in body.get("roles", {}).items() if role == "quasi_identifying"}
     linking = [
         attack
@@ -295,7 +295,7 @@ def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> 
     counts, role = account.distributions[name], str(account.certificate["roles"].get(name, ""))
     published_counts = counts.filter(pl.col("published") > 0).sort(["published", "value"], descending=[True, False])
     blank_label = "*" if "*" in published_counts["value"].to_list() else "(empty)"
-    published_counts = published_counts.filter(~pl.col("value").is_in(wording.UNTOLD))
+    published_counts = published_counts.filter(~pl.col("value").is_in(wording.NON_VALUES))
     generalization = next((change for change in changes if change.level is not None), None)
     difference = account.differences.get(name)
     return ColumnRow(

@@ -25,7 +25,7 @@ from sfumato.table import Table
 PICTURED = 30
 """How many columns are drawn, and listed before the rest is folded."""
 STEPPED = ("loss", "precision")
-"""Figures that leave in steps."""
+"""Figures that are published in steps."""
 
 
 def render_page(account: RunAccount) -> str:
@@ -60,7 +60,7 @@ def _load_template() -> Template:
 
 
 def _mark_printed_pages(account: RunAccount) -> str:
-    """What each printed page says at its edges, so that no page of the internal report leaves by mistake."""
+    """What each printed page says at its edges, so that no page of the internal report is published by mistake."""
     small = f'font:8pt system-ui,"Liberation Sans",sans-serif;color:{rendering.PALETTE["soft"][0]}'
     box = '@bottom-right{content:"page " counter(page) " of " counter(pages);' + small + "}"
     if account.internal:
@@ -113,7 +113,7 @@ def _collect_page_content(account: RunAccount) -> dict[str, Any]:
         "reasons": account.reasons if internal else (),
         "lattice": _show_lattice(account) if internal else None,
         "sections": [_show_section(section) for section in account.sections],
-        "house": _list_private_facts(account) if internal else None,
+        "private_facts": _list_private_facts(account) if internal else None,
     }
 
 
@@ -175,7 +175,7 @@ def _show_section(section: ReportSection) -> dict[str, Any]:
 
 
 def _show_crowds(account: RunAccount) -> dict[str, Any] | None:
-    """The class sizes; for the custodian beside those of the originals."""
+    """The class sizes; for the custodian next to those of the originals."""
     if not account.sizes_after.height or content.are_rows_drawn(account):
         return None
     has_originals = bool(account.sizes_before.height)
@@ -200,7 +200,7 @@ def _show_crowds(account: RunAccount) -> dict[str, Any] | None:
 
 
 def _list_incognito_facts(counts: pl.DataFrame | None) -> list[tuple[str, str]]:
-    """What Incognito checked as printed, beside the search for minimal combinations."""
+    """What Incognito checked as printed, next to the search for minimal combinations."""
     if counts is None:
         return []
     checks = dict(counts.group_by("search").agg(pl.col("checked").sum()).iter_rows())

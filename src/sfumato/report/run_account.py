@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The content of a report, gathered once for the page that stays and for the page that leaves."""
+"""The content of a report, gathered once for the page that stays and for the public page."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NO_CLASSES = pl.DataFrame(schema={"size": pl.Int64, "classes": pl.Int64, "rows":
 
 @dataclass(frozen=True)
 class RunAccount:
-    """One run: for the custodian with everything, for others from what leaves alone."""
+    """One run: for the custodian with everything, for others from what is published alone."""
 
     title: str
     certificate: Mapping[str, Any]
@@ -55,7 +55,7 @@ class RunAccount:
     published_data: Any
     """As read back from the written file."""
     original: Any = None
-    """None on the page that leaves."""
+    """None on the public page."""
     original_linking: Outcome | None = None
     """Linking against the originals as if they were released; None without quasi-identifying columns."""
     sizes_before: pl.DataFrame = field(default_factory=lambda: NO_CLASSES)

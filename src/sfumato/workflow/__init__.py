@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""From a policy to a signed release: policy, pipeline, what may leave, gate, certificate, folder, audit, compare."""
+"""From a policy to a signed release: policy, pipeline, outgoing facts, gate, certificate, folder, audit, compare."""

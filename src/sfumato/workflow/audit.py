@@ -97,7 +97,7 @@ class Audit:
             return (f"The file was read as a single column. If it has several, give its separator: {sign}.",)
         if self.unique_share is None or self.k is None:
             return (
-                "No column looks like something others know about a person, so nobody can be looked up.",
+                "No column looks like something others know about a person, so people cannot be looked up.",
                 *self.misread,
             )
         column_list = _join_names(self.quasi_identifying)
@@ -118,7 +118,7 @@ class Audit:
                 f"people: generalize {pronoun} first."
             )
         if self.k > 1:
-            sentences.append(f"Everybody shares their values with at least {self.k - 1} others (k = {self.k}).")
+            sentences.append(f"Every person shares their values with at least {self.k - 1} others (k = {self.k}).")
         return (*sentences, *self.misread)
 
 

@@ -128,7 +128,7 @@ def _read_certificate(path: Path) -> bytes:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         sibling = (path.parent.parent / "release" / path.name).is_file() and path.parent.name in ("private", "refused")
-        hint = f"; the release is beside this folder, in {path.parent.parent / 'release'}" if sibling else ""
+        hint = f"; the release is next to this folder, in {path.parent.parent / 'release'}" if sibling else ""
         raise CertificateRefused(f"the certificate is missing, or it is a link{hint}") from None
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -44,7 +44,7 @@ def list_signature_problems(certificate: Certificate, signer: str | None) -> lis
         if signer is not None and not check_signature(certificate.raw, signer):
             return ["the certificate is signed by another key than the one you gave"]
         return []
-    return ["the signature does not fit the certificate: it was changed after it was signed, or never signed"]
+    return ["the signature does not match the certificate: it was changed after it was signed, or never signed"]
 
 
 def list_file_problems(root: Path, certificate: Certificate) -> list[str]:
@@ -117,7 +117,7 @@ def _list_verdict_problems(body: Mapping[str, Any], published_table: AnyTable) -
             "the certificate does not state a change for each column, or accepts a column that is not there"
         )
     if strange := [name for name in not_counted if name not in body["public"] and not _is_coded(name, body)]:
-        problems.append(f"the certificate calls {quote_names(strange)} noise, drawn or coded, and states no law for it")
+        problems.append(f"the certificate marks {quote_names(strange)} as noise, drawn or coded without a distribution")
     unique = find_unique(published_table, counted_columns)
     unique_facts = [{"columns": list(rows.columns), "share": rows.share} for rows in unique]
     if list(verdict["not_counted"]) != list(not_counted) or list(verdict["unique_rows"]) != unique_facts:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Whether what was written may leave: decided in one place, for every engine and every kind of data."""
+"""Whether what was written may be published: decided in one place, for every engine and every kind of data."""
 
 from __future__ import annotations
 

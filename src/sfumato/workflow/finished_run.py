@@ -32,7 +32,7 @@ class Run:
     release: Release
     """The release; its method and details stay with the custodian."""
     certificate: Certificate
-    """What leaves; unsigned and without files if the gate refused."""
+    """What is published; unsigned and without files if the gate refused."""
     record: Mapping[str, Any]
     """All findings, for the custodian only: counts of attacks, losses, measured claims."""
     findings: tuple[Finding, ...]
@@ -65,7 +65,7 @@ class Run:
 
     @property
     def report(self) -> ReportPages:
-        """The report as HTML: `report.outgoing` may leave, `report.internal` stays."""
+        """The report as HTML: `report.outgoing` may be published, `report.internal` stays."""
         files = self.files or RunFiles.read(self.out)
         internal = "private/report.html" if self.published else "refused/report.html"
         outgoing = files.contents["release/report.html"] if self.published else None
@@ -195,7 +195,7 @@ class Page(str):
 
 @dataclass(frozen=True)
 class ReportPages:
-    """The report of a run: the page that stays, and the page that leaves."""
+    """The report of a run: the page that stays, and the public page."""
 
     internal: Page
     """For the custodian: it holds facts about the originals."""
@@ -203,7 +203,7 @@ class ReportPages:
     """For everybody; None if the release was refused."""
 
     def _repr_html_(self) -> str:
-        """The page that leaves: what a notebook shows is stored in its file."""
+        """The public page: what a notebook shows is stored in its file."""
         if self.outgoing is None:
             return "<p>The release was refused: only <code>report.internal</code> exists.</p>"
         return self.outgoing._repr_html_()

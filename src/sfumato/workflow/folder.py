@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""A release folder on disk: `release/` may leave, `private/` stays; written whole or not at all.
+"""A release folder on disk: `release/` may be published, `private/` stays; written whole or not at all.
 
-Everything is written into a hidden folder with a random name beside the target, flushed to disk, and moved into place
+Everything is written into a hidden folder with a random name next to the target, flushed to disk, and moved into place
 at the end. A run holds a lock on its target from beginning to end: a second run waits a few seconds and is then
 refused. A killed run leaves the target as it was or as it should be; the next run finishes or cleans up. The lock, not
 a process number or an age, shows whether a hidden folder is still in use.
@@ -28,7 +28,7 @@ from sfumato.workflow.folders.manifest import (
     KEY_SUFFIX,
     NAME,
     Manifest,
-    carry_over,
+    copy_previous_files,
     hash_file,
     hash_files,
     list_foreign_files,
@@ -45,7 +45,7 @@ from sfumato.workflow.folders.publication import (
     flush_folder,
     flush_tree,
     has_moved,
-    move_in,
+    install_folder,
     read_staged_certificate,
     resume_publication,
 )
@@ -64,7 +64,7 @@ class StagingFolder:
 
     @property
     def release(self) -> Path:
-        """What may leave."""
+        """What may be published."""
         return self.root / "release"
 
     @property
@@ -184,7 +184,7 @@ class ReservedTarget:
         flush_folder(workspace.new)
         journal.write(workspace)
         try:
-            move_in(workspace, journal, out)
+            install_folder(workspace, journal, out)
         except OSError as error:
             if not has_moved(workspace, journal, out):
                 workspace.journal.unlink(missing_ok=True)
@@ -196,7 +196,7 @@ class ReservedTarget:
         return journal
 
     def _set_modes(self, staging: StagingFolder) -> None:
-        """Set modes: the user's mask (and group) for what may leave, owner only for what stays."""
+        """Set modes: the user's mask (and group) for what may be published, owner only for what stays."""
         target = self.out.stat() if self.out.is_dir() else None
         for path in (staging.release, *staging.release.iterdir()) if staging.release.is_dir() else ():
             if target is not None and target.st_mode & stat.S_ISGID:
@@ -266,7 +266,7 @@ def _refuse_strange_parts(target: Path, out: Path) -> None:
     if foreign := list_foreign_files(out / "release", Manifest.read(out / "private")):
         raise DataError(
             f"{target / 'release'}: {len(foreign)} of the files there ({foreign[0]!r} first) were not made by sfumato; "
-            "move them elsewhere, since release/ holds only what may leave"
+            "move them elsewhere, since release/ holds only what may be published"
         )
 
 
@@ -296,9 +296,9 @@ def _list_and_carry(workspace: PublicationWorkspace, out: Path, part: str) -> tu
     (folder / NAME).touch(mode=0o600)  # its name is taken: a user's file with that name is renamed
     release_digests = hash_files(staging.release) if staging.release.is_dir() else {}
     earlier = Manifest.read(out / part)
-    new_names = carry_over(out / part, folder, earlier)
+    new_names = copy_previous_files(out / part, folder, earlier)
     if release_digests:
-        carry_over(out / "refused", workspace.new / "refused", Manifest.read(out / "refused"))
+        copy_previous_files(out / "refused", workspace.new / "refused", Manifest.read(out / "refused"))
     kept_digests = {name: digest for name, digest in earlier.kept.items() if (folder / name).is_file()}
     for name in (name for name in earlier.files if name.endswith(KEY_SUFFIX) and earlier.certificate):
         kept_digests[new_names.get(name, name)] = str(earlier.certificate)

@@ -27,7 +27,7 @@ class Refusal:
     def __str__(self) -> str:
         """The reason as a sentence."""
         if self.value is None:
-            return f"{self.gate} is {format_limit(self.limit)}, and it could not be measured"
+            return f"{self.gate} ({format_limit(self.limit)}) could not be measured for this release"
         return f"{self.gate} is {format_limit(self.limit)}, and the release has " + format_against_limit(
             self.value, self.limit
         )

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What may leave: the certificate as a typed model, with a rule for every field of it.
+"""What may be published: the certificate as a typed model, with a rule for every field of it.
 
-A release folder is read by adversaries, who run this code on every candidate input and compare. A field leaves if it
-was decided without looking at the data (`POLICY`), if anyone can compute it from the released files (`RELEASED`), if
+A release folder is read by adversaries, who run this code on every candidate input and compare. A field is published if
+it was decided without looking at the data (`POLICY`), if anyone can compute it from the released files (`RELEASED`), if
 it shows only that a claim held (`HELD`), or if it is rounded to coarse steps (`COARSE`, see `round_to_step`). Of the
-fields of methods, models and attacks, only those in `public_fields` leave. All else stays in the custodian's record.
-The report that leaves is made from this certificate and the released file alone, so it reveals nothing more.
+fields of methods, models and attacks, only those in `public_fields` are published. All else stays in the custodian's
+record. The public report is made from this certificate and the released file alone, so it reveals nothing more.
 docs/what_leaves.md explains why each rule is safe.
 """
 
@@ -32,7 +32,7 @@ from sfumato.table import Missing, Table
 
 FORMAT = "sfumato certificate 3"
 STEP = 0.05
-"""Figures measured against the originals leave in steps of this size."""
+"""Figures measured against the originals are published in steps of this size."""
 FEWEST = 200
 """With fewer people, nothing measured against the originals leaves: a step must be at least ten people."""
 COMPUTABLE = frozenset({"average_class_size", "c_avg", "discernibility"})
@@ -40,11 +40,11 @@ COMPUTABLE = frozenset({"average_class_size", "c_avg", "discernibility"})
 PUBLISHED_LOSS = "published_loss"
 """The loss of the published rows, if others were left out."""
 IN_STEPS = frozenset({"loss", "precision"})
-"""Figures that are measured a second time without the values of suppressed people, and leave only so, in steps."""
+"""Figures measured a second time without the values of suppressed people, and published only so, in steps."""
 
 
 class OutgoingRule(StrEnum):
-    """Why a field may leave."""
+    """Why a field may be published."""
 
     POLICY = "decided by the custodian or this program, without looking at the data"
     RELEASED = "computed from the released files alone"
@@ -83,7 +83,7 @@ class FormulaCells(_OutgoingPart):
 
 
 class CertifiedClaim(_OutgoingPart):
-    """A claim, and whether it held. Values measured against the originals do not leave."""
+    """A claim, and whether it held. Values measured against the originals are not published."""
 
     property: Annotated[str, OutgoingRule.POLICY]
     threshold: Annotated[int | float, OutgoingRule.POLICY]
@@ -160,7 +160,7 @@ class CertifiedVerdict(_OutgoingPart):
     not_counted: Annotated[tuple[str, ...], OutgoingRule.RELEASED] = ()
     """Columns of noise, drawn values or codes, by which nobody can look a person up."""
     accepted: Annotated[Mapping[str, str], OutgoingRule.POLICY] = Field(default_factory=dict)
-    """Column → why it may leave although it contradicts its role, from the policy."""
+    """Column → why it may be published although it contradicts its role, from the policy."""
     warnings: Annotated[tuple[str, ...], OutgoingRule.COARSE] = ()
     unchecked: Annotated[tuple[str, ...], OutgoingRule.POLICY] = ()
 
@@ -290,9 +290,9 @@ def _certify_change(change: Mapping[str, Any]) -> CertifiedChange:
 def _select_outgoing_utility(record: Mapping[str, Any], people: int) -> dict[str, int | float]:
     """Class sizes, which anyone can count; for methods that form classes, other figures in steps.
 
-    Accuracies do not leave: folds are stratified by class, so one person's class moves them by more than a step. Loss
-    and precision divide by the number of values that occur, so they would tell of a suppressed person whose value
-    nobody else has. They leave as measured on what is shown.
+    Accuracies are not published: folds are stratified by class, so one person's class moves them by more than a step.
+    Loss and precision divide by the number of values that occur, so they would tell of a suppressed person whose value
+    nobody else has. They are published as measured on what is shown.
     """
     utility = record["utility"]
     public_figures: dict[str, int | float] = {name: utility[name] for name in sorted(COMPUTABLE) if name in utility}
@@ -362,7 +362,7 @@ def list_field_rules(model: type[BaseModel] = OutgoingCertificate, path: str = "
             continue
         rule = next((annotation for annotation in field.metadata if isinstance(annotation, OutgoingRule)), None)
         if rule is None:
-            raise KeyError(f"{field_path} leaves without a rule")
+            raise KeyError(f"{field_path} is published without a rule")
         rules[field_path] = rule
     return rules
 

@@ -163,7 +163,7 @@ class _ComparableRelease(NamedTuple):
     original: Any
     keys: Mapping[str, Key]
     mixed_names: list[str]
-    """The columns whose values are told apart in another way than the methods did it."""
+    """The columns whose values are distinguished in another way than the methods did it."""
 
 
 def _protect(policy: Policy, original: Any, chance: Randomness, *, is_read: bool) -> _ComparableRelease:
@@ -257,7 +257,7 @@ def refuse_broken(findings: tuple[Finding, ...], mixed_names: Sequence[str] = ()
 
 def _suggest_one_spelling(names: Sequence[str]) -> str:
     return (
-        f"in {quote_names(names)}, the same number or date is written in several ways, as 1 and 1.0, beside cells that "
+        f"in {quote_names(names)}, the same number or date is written in several ways, as 1 and 1.0, and some cells "
         "are hidden: write each in one way, state the form of dates under [data], or keep words as text in Parquet"
     )
 

@@ -69,8 +69,8 @@ class Policy(Description):
     measure: MeasureSection = MeasureSection()
     """What is measured beyond the claims."""
     accept: Mapping[str, Annotated[str, Field(min_length=1)]] = Field(default_factory=dict)
-    """Column → why it may leave although it looks as if it named people, or although many people are unique by it and
-    it is called insensitive. Without it such a release is refused. The reason is published."""
+    """Column → why it may be published although it looks as if it named people, or although many people are unique by
+    it and it is marked insensitive. Without it such a release is refused. The reason is published."""
     about: AboutSection = AboutSection()
     """Purpose, recipient, and who decided."""
     output: OutputSection = OutputSection()
@@ -152,13 +152,13 @@ class Policy(Description):
         if self.gives != "table":
             why = f"{self.gives} have no quasi-identifying columns"
         elif any(method.publishes_codes for method in self.protect):
-            why = "linking does not read codes, whose order may tell more"
+            why = "linking cannot read codes"
         elif self.roles.group_by_column() and not self.roles.quasi_identifying:
             why = "no column is quasi_identifying"
         if why:
             raise ValueError(
-                f"{' and '.join(limit_names)} cannot be measured, because {why}, and the gate would stay shut; list an "
-                "attack that fits, and limit its risk under max_risk"
+                f"{' and '.join(limit_names)} cannot be measured, because {why}, and every release would be "
+                "refused; list an attack that fits, and limit its risk under max_risk"
             )
         return self
 

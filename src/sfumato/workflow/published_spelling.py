@@ -7,7 +7,7 @@ cell give the same file. The originals that the release is compared with are spe
 stay, and no cell gets another meaning.
 
 A column whose rare values are grouped keeps the numbers of its file: the method takes whole numbers and words only, so
-that 1.0 beside 1 was told apart as a word, and would be told apart as a word whatever the hidden cells are.
+that 1.0 and 1 were distinguished as words, and would be distinguished as words whatever the hidden cells are.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _respell_details(details: Details, before: pl.DataFrame, after: pl.DataFrame
 
 
 def _list_forms(policy: Policy) -> CellForms:
-    """The forms that are told by the cells of the data file, and not by the types that it declares."""
+    """The forms that are determined by the cells of the data file, and not by the types that it declares."""
     if has_stored_types(policy.data.path):
         return CellForms(numbers=False)
     kind = find_source_kind(policy.data.path)

@@ -40,7 +40,7 @@ def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list
     problems += _list_chance_problems(body)
     unchecked_parts = list_unchecked(body, published_data)
     if tuple(body["verdict"]["unchecked"])[: len(unchecked_parts)] != unchecked_parts:
-        problems.append("the certificate does not say all that was not checked")
+        problems.append("the certificate's list of what was not checked is incomplete")
     if isinstance(published_data, Table | StoredTable):
         problems += _list_sentence_problems(body, get_outline(published_data))
         problems += _list_figure_problems(body, published_data)
@@ -132,25 +132,25 @@ def _list_level_problems(body: Mapping[str, Any]) -> list[str]:
             for change in stated_changes.get(column, ())
             if change["level"] is not None and change["height"] is not None
         ):
-            return [f'the certificate states two levels or heights for "{column}", or one that there is not']
+            return [f'the certificate states two levels or heights for "{column}", or one that does not exist']
     if not set(body["heights"]) <= set(stated_changes):
         return ["the certificate states the heights of columns that it does not describe"]
     return []
 
 
 def _list_step_problems(body: Mapping[str, Any]) -> list[str]:
-    """What was measured against the originals leaves in steps, of crowds of enough people, and nothing else does."""
+    """What was measured against the originals is published in steps, for enough people, and nothing else is."""
     people, utility, problems = count_hidden_people(body), body["utility"], []
     figures = [utility[name] for name in sorted(IN_STEPS & utility.keys())]
     figures += [attack["guessing"] for attack in body["attacks"] if attack["guessing"] is not None]
     risks = [attack["risk_at_most"] for attack in body["attacks"] if attack["risk_at_most"] is not None]
     if any(not 0 <= figure <= 1 or figure != round_to_step(figure, people) for figure in (*figures, *risks)):
-        problems.append("the certificate states a loss or a risk that is not in steps, or of too few people to leave")
+        problems.append("the certificate states a loss or a risk that is not in steps, or of too few people to publish")
     if not utility.keys() <= COMPUTABLE | IN_STEPS:
-        problems.append("the certificate states figures that do not leave")
+        problems.append("the certificate states figures that are never published")
     draws = any(kind.by_chance for kind, _ in _find_kinds(body["methods"]))
     if people and not draws and (body["losses"] or body["public"]):
-        problems.append("the certificate states laws of chance or a privacy budget, and no method draws anything")
+        problems.append("the certificate states a distribution or a privacy budget, but no method uses randomness")
     return problems
 
 

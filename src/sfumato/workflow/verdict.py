@@ -67,7 +67,7 @@ class Objection:
 
     def __str__(self) -> str:
         """The objection, and its cure."""
-        cure = f"Change the role under [roles], or say why it may leave: [accept] {quote_key(self.columns[0])} = ..."
+        cure = f"Change the role under [roles], or accept it with a reason: [accept] {quote_key(self.columns[0])} = ..."
         return f"{self.reason} {cure}"
 
 
@@ -87,11 +87,11 @@ class Verdict:
     strongest_attack: AttackInWords | None = None
     """The attack that gains most over blind guessing: private."""
     accepted: Mapping[str, str] = field(default_factory=dict)
-    """Column → why it may leave although it contradicts its role, from the policy."""
+    """Column → why it may be published although it contradicts its role, from the policy."""
     warnings: tuple[str, ...] = ()
     """What everybody should know about the release: computed from what leaves."""
     alarms: tuple[str, ...] = ()
-    """What only the custodian may know: attacks that are alarming, and whose outcomes do not leave."""
+    """What only the custodian may know: attacks that are alarming, and whose outcomes are not published."""
     objections: tuple[Objection, ...] = ()
     """Why the release was refused, besides the limits of the gate."""
     unchecked: tuple[str, ...] = ()
@@ -127,7 +127,7 @@ def judge_release(
             accepted=_keep_exact_columns(accepted_columns, record["changes"], published_data),
             objections=list_objections(record["changes"], published_data, accepted_columns),
         )
-    elif isinstance(original, Table):  # rules about it leave, and no column that could be accepted
+    elif isinstance(original, Table):  # rules about it are published, and no column that could be accepted
         _refuse_unknown_columns(accepted_columns, original)
     elif accepted_columns:
         raise PolicyError("[accept] names columns, and only a table has columns; remove it")
@@ -151,7 +151,7 @@ def _refuse_unknown_columns(accepted_columns: Mapping[str, str], original: Any) 
 def _keep_exact_columns(
     accepted_columns: Mapping[str, str], changes: Iterable[Mapping[str, Any]], published_table: AnyTable
 ) -> dict[str, str]:
-    """What was accepted and does leave: not a column that a method removed, or changed so that it names nobody."""
+    """What was accepted and is published: not a column that a method removed, or changed so that it names nobody."""
     kinds = gather_kinds(changes)
     published_columns = get_outline(published_table).frame.columns
     return {
@@ -220,7 +220,7 @@ def _object_to_unique_rows(few: Iterable[UniqueRows]) -> tuple[Objection, ...]:
         if rows.share > UNIQUE_LIMIT:
             reason = (
                 f"{spell_percent(rows.share)} of the rows are unique by {quote_names(rows.columns)} alone, published "
-                "exactly and called insensitive."
+                "unchanged and marked insensitive."
             )
             return (Objection(rows.columns, reason),)
     return ()
@@ -232,13 +232,14 @@ def list_warnings(
     accepted_columns: Mapping[str, str],
     unique_rows: Sequence[UniqueRows],
 ) -> tuple[str, ...]:
-    """Warnings that are no refusals, from what leaves alone: a warning must not disclose more than the release.
+    """Warnings that are no refusals, from what is published alone: a warning must not disclose more than the release.
 
     Anyone can list them again from the certificate, its `body`, and the released file.
     """
     changed_columns = _list_changed_columns(body["changes"])
     sentences = [
-        f'"{name}" leaves {"as its method publishes it" if name in changed_columns else "as it is"}, accepted: {reason}'
+        f'"{name}" is published {"as its method changed it" if name in changed_columns else "unchanged"}; '
+        f"accepted: {reason}"
         for name, reason in accepted_columns.items()
     ]
     sentences += [text for text in (warn_of_unique_rows(unique_rows),) if text]
@@ -302,8 +303,8 @@ def list_unchecked(record: Mapping[str, Any], published_data: Any) -> tuple[str,
     checks = [CHECKS.get(claim["measure"]) for claim in record["claims"]]
     claimed_risks = {check.covers for check in checks if check is not None}
     if isinstance(published_data, Baskets | StoredBaskets | Sequences) and "people by their items" not in claimed_risks:
-        ending = "." if "people by their items" in covered_risks else ", and that was not tested."
-        sentences.append(f"No claim says that people cannot be found by items that others know of them{ending}")
+        ending = "." if "people by their items" in covered_risks else ", and it was not tested."
+        sentences.append(f"No claim covers finding people by items that others know{ending}")
     if "other releases" not in covered_risks:
         sentences.append("Combination with other releases was not tested.")
     private = sum(claim["needs_original"] for claim in record["claims"])

@@ -66,11 +66,11 @@ def test_who_knows_the_method_undoes_swaps_that_were_chosen_and_not_those_by_lot
     attack = SwapLinkage(knows="method")
     optimal_facts, random_facts = (attack.run(swapped(search), TABLE).facts for search in ("optimal", "random"))
     unique_count = optimal_facts["alone"]
-    assert optimal_facts["undone"] == round(0.5 * unique_count)
-    assert optimal_facts["alone_right"] > optimal_facts["alone_foretold"] + 0.08 * unique_count
+    assert optimal_facts["reverted"] == round(0.5 * unique_count)
+    assert optimal_facts["alone_right"] > optimal_facts["unique_predicted"] + 0.08 * unique_count
     assert (
         random_facts["alone_right"]
-        <= max(random_facts["alone_foretold"], unique_count - round(0.5 * unique_count)) + 0.02 * unique_count
+        <= max(random_facts["unique_predicted"], unique_count - round(0.5 * unique_count)) + 0.02 * unique_count
     )
     assert optimal_facts["alone_right"] > 0.85 * unique_count
 
@@ -116,7 +116,7 @@ def test_missing_values_and_a_column_of_one_value() -> None:
     )
     release = sf.Release(table, None, (), {})
     outcome = SwapLinkage(knows="method", share=0.5).run(release, table)
-    assert outcome.successes == 3 and outcome.facts["undone"] == 0  # a missing value is never learned
+    assert outcome.successes == 3 and outcome.facts["reverted"] == 0  # a missing value is never learned
 
 
 def test_what_it_cannot_do_without() -> None:

@@ -172,12 +172,12 @@ def test_rows_are_put_in_order_of_time(tmp_path: Path, times: list[str], separat
         (["9", "10", "noon", "8"], '"when" is a number in 3 of 4 rows and text in the others, first in row 2'),
         (["9", "10", "nan", "inf"], '"when" is a number in 2 of 4 rows'),
         (["T1", "T2", "T10", "T3"], '"when" mixes several text formats'),
-        (["5/1/2024 8:00", "12/11/2023 9:00", "5/2/2024 8:00", "6/1/2024 8:00"], "day and month cannot be told apart"),
+        (["5/1/2024 8:00", "12/11/2023 9:00", "5/2/2024 8:00", "6/1/2024 8:00"], "with ambiguous day and month"),
         (
             ["5/1/24 8:00", "12/31/23 9:00", "5/2/24 8:00", "6/1/24 8:00"],
             "several forms, or no four digits for the year",
         ),
-        (["05-01-2024", "12-01-2023", "05-02-2024", "06-01-2024"], "day and month cannot be told apart"),
+        (["05-01-2024", "12-01-2023", "05-02-2024", "06-01-2024"], "with ambiguous day and month"),
     ],
 )
 def test_times_that_stand_in_another_order_as_text_are_refused(tmp_path: Path, times: list[str], message: str) -> None:

@@ -146,7 +146,7 @@ def test_cells_of_a_grid_in_metres_on_the_earth() -> None:
         ({"id": [None, 1, 2, 3, 4, 5]}, {}, '"id" is missing in 1 of 6 rows'),
         ({"time": ["soon"] * 6}, {}, '"time" is not a valid time in 6 of 6'),
         ({"time": ["1", "2", "3", "nan", "5", "6"]}, {}, '"time" is not a valid time in 1 of 6 rows, first in row 3'),
-        ({"time": ["05/01/2024 8:00"] * 6}, {}, "day and month cannot be told apart; write times as 2009-06-30"),
+        ({"time": ["05/01/2024 8:00"] * 6}, {}, "with ambiguous day and month; write times as 2009-06-30"),
     ],
 )
 def test_bad_points_get_a_sentence(change: dict[str, Any], arguments: dict[str, Any], sentence: str) -> None:

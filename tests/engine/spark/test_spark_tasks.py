@@ -19,7 +19,7 @@ from sfumato.engine.aligned_batches import ROW, AlignedBatch
 from sfumato.engine.file_units import cut_units
 from sfumato.engine.spark import spark_places, spark_rows, spark_tasks
 from sfumato.engine.spark.spark_baskets import GroupTask, write_groups
-from sfumato.engine.spark.spark_places import CountPlacesTask, fits_number, number_values
+from sfumato.engine.spark.spark_places import CountPlacesTask, fits_number, rank_values
 from sfumato.engine.spark.spark_rows import SparkRows
 from sfumato.engine.spark.spark_tasks import (
     ChangeTask,
@@ -265,7 +265,7 @@ def test_a_row_is_one_number_in_each_combination(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(spark_places, "MOST_HELD", most)
     plain = Table.of(pl.concat([FRAME, FRAME.reverse(), FRAME])).frame
     names = ["a.b", "A", "day", "large", "truth", "kind"]
-    maps = {name: number_values(plain[name].unique()) for name in names}
+    maps = {name: rank_values(plain[name].unique()) for name in names}
     column_lists = [["A", "day"], ["a.b"], ["truth", "kind"], names]
     assert all(fits_number(columns, maps) for columns in column_lists)
     paths = [*write(tmp_path), tmp_path / "0.parquet"]

@@ -88,7 +88,7 @@ def test_both_choose_the_same_node(seed: int) -> None:
     results = []
     for kernels in (lattice.LOOPS, lattice_plain.LOOPS):
         lower_nodes, histogram = np.zeros(live.size, dtype=np.int32), np.zeros(16, dtype=np.int64)
-        node = kernels.choose_telling_node(live.ravel(), bound.ravel(), np.array(shape), lower_nodes, histogram)
+        node = kernels.choose_informative_node(live.ravel(), bound.ravel(), np.array(shape), lower_nodes, histogram)
         results.append((int(node), lower_nodes[live.ravel()].tolist()))
     assert results[0] == results[1]
     assert (results[0][0] >= 0) == live.any()

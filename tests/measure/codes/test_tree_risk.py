@@ -17,7 +17,7 @@ import sfumato as sf
 from sfumato.details import Details
 from sfumato.measure.codes.tree_risk import domain_risk, path_risk, shelter, subspace_risk
 from sfumato.mine.codes.c45 import train_c45
-from sfumato.public.codes.coded_columns import CodedColumn, find_unit, list_coded_columns
+from sfumato.public.codes.coded_columns import CodedColumn, find_unit, pair_coded_columns
 from sfumato.public.codes.crack_functions import bound_by_rank
 
 quick = settings(max_examples=60, deadline=None)
@@ -155,9 +155,9 @@ def test_bad_input() -> None:
     with pytest.raises(sf.DataError, match='"n" has no value'):
         shelter(table, "c")
     with pytest.raises(sf.PolicyError, match="share no column"):
-        list_coded_columns(sf.Table.of({"c": ["a"]}), table, Details(rows=np.array([0])))
+        pair_coded_columns(sf.Table.of({"c": ["a"]}), table, Details(rows=np.array([0])))
     with pytest.raises(sf.DataError, match="differ in their number of rows"):
-        list_coded_columns(sf.Table.of({"v": [1]}), table, Details())
+        pair_coded_columns(sf.Table.of({"v": [1]}), table, Details())
 
 
 def test_units() -> None:

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.measure.synthesis.synthesis_checks import (
-    against_holdout,
     closest_records,
+    compare_with_holdout,
     count_foreign_values,
     count_people_at_extremes,
     count_rare_words,
@@ -212,7 +212,7 @@ def test_against_holdout_compares_as_many_people() -> None:
     population = table({"x": chance.normal(size=600), "y": chance.choice(list("ab"), 600)})
     aside = np.arange(100)
     training = population.with_frame(population.frame[100:])
-    comparison = against_holdout(training, population, aside)
+    comparison = compare_with_holdout(training, population, aside)
     assert comparison.people == 100
     assert comparison.training.unique_rows == 100
     assert comparison.holdout.unique_rows == 0
@@ -222,7 +222,7 @@ def test_against_holdout_compares_as_many_people() -> None:
     assert report["nearer_training"] == comparison.closest.nearer > 0.5
     for strange in ([], np.arange(600), [-1], [600]):
         with pytest.raises(sf.DataError, match="held out"):
-            against_holdout(training, population, strange)
+            compare_with_holdout(training, population, strange)
 
 
 def test_foreign_values() -> None:

@@ -231,9 +231,9 @@ def test_stumps_are_exact(tmp_path: Path, maker: str) -> None:
 def test_strangers_are_refused(tmp_path: Path, maker: str) -> None:
     job, other = Job(numbers_table(1, rows=60), 1), Job(numbers_table(1, rows=60), 2)
     provider, _ = write_stumps(job, maker, tmp_path)
-    with pytest.raises(sf.DataError, match="not grown on this table under this key"):
+    with pytest.raises(sf.DataError, match="not trained on this table under this key"):
         decode_tree(provider, other.key, job.table)
-    with pytest.raises(sf.DataError, match="not grown on this table under this key"):
+    with pytest.raises(sf.DataError, match="not trained on this table under this key"):
         decode_tree(provider, job.key, job.table.with_frame(job.table.frame.head(50)))
     for method, message in (({"permute": True}, "permute=False"), ({"direction": "random"}, 'direction="monotone"')):
         unfit = Job(job.table, 4, **method)

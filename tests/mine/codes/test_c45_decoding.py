@@ -134,10 +134,10 @@ def test_from_the_written_release(tmp_path: Path) -> None:
 
 def test_strangers_are_refused() -> None:
     job, other = Job(mixed_table(1), 1), Job(mixed_table(1), 2)
-    with pytest.raises(sf.DataError, match=r"not grown on this table"):
+    with pytest.raises(sf.DataError, match=r"not trained on this table"):
         decode_tree(job.provider, other.key, job.table)
     fewer = job.table.with_frame(job.table.frame.head(100))
-    with pytest.raises(sf.DataError, match="not grown on this table"):
+    with pytest.raises(sf.DataError, match="not trained on this table"):
         decode_tree(job.provider, job.key, fewer)
     renamed = replace(
         job.provider, columns=tuple(replace(column, name=f"{column.name}!") for column in job.provider.columns)

@@ -149,7 +149,7 @@ def test_a_wrong_key_is_refused() -> None:
     """Another key of the same table, a key of another table, an edited key that was sealed anew."""
     table, method, key, provider = small()
     for seed in range(40):
-        with pytest.raises(sf.DataError, match="not grown on this table under this key"):
+        with pytest.raises(sf.DataError, match="not trained on this table under this key"):
             decode_tree(provider, method.new_key(table, sf.Randomness.seeded(seed + 100)), table)
     other = sf.Table.of(table.frame.with_columns(pl.col("a").reverse()))
     with pytest.raises(sf.DataError):

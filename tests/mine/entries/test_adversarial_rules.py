@@ -92,19 +92,24 @@ def employee_cells(ian: str) -> TableCells:
     return TableCells.of(employees(ian), mask_of(EMPLOYEES, HIDDEN))
 
 
+def find_column(cells: TableCells, item: int) -> int:
+    """The column that an item belongs to."""
+    return int(np.searchsorted(cells.first, item, side="right")) - 1
+
+
 def get_value(cells: TableCells, item: int) -> Any:
-    column = cells.find_column(item)
+    column = find_column(cells, item)
     return cells.values[column][item - int(cells.first[column])]
 
 
 def as_tuples(cells: TableCells, rule_arrays: RuleArrays) -> list[Rule]:
     """The rules in the words of the exhaustive enumeration, in the order in which they were found."""
     sets = [
-        frozenset((cells.find_column(item), get_value(cells, item)) for item in rule_arrays.items[begin:end].tolist())
+        frozenset((find_column(cells, item), get_value(cells, item)) for item in rule_arrays.items[begin:end].tolist())
         for begin, end in pairwise(rule_arrays.start.tolist())
     ]
     return [
-        (sets[antecedent], cells.find_column(target), get_value(cells, target), *counts)
+        (sets[antecedent], find_column(cells, target), get_value(cells, target), *counts)
         for antecedent, target, *counts in zip(
             rule_arrays.antecedent.tolist(), rule_arrays.target.tolist(), rule_arrays.public_counts.tolist(),
             rule_arrays.public_fit.tolist(), rule_arrays.hidden_counts.tolist(), rule_arrays.hidden_fit.tolist(),
@@ -253,7 +258,7 @@ def test_rules_come_in_order_with_the_rows_of_their_antecedents(case: Given) -> 
     assert set(rule_arrays.antecedent.tolist()) == set(range(len(sets)))
     listed = [rule_arrays.rows[begin:end].tolist() for begin, end in pairwise(rule_arrays.row_start.tolist())]
     for antecedent, rows in zip(sets, listed, strict=True):
-        pairs = frozenset((cells.find_column(item), get_value(cells, item)) for item in antecedent)
+        pairs = frozenset((find_column(cells, item), get_value(cells, item)) for item in antecedent)
         assert rows == appears(pairs, case.rows, case.private | case.blanked)
 
 
@@ -313,7 +318,7 @@ def test_larger_tables_in_rows_in_bits_and_in_threads(
     sets = [rule_arrays.items[begin:end].tolist() for begin, end in pairwise(rule_arrays.start.tolist())]
     assert sets == sorted(sets)
     for antecedent in range(0, len(sets) if seed % 2 == 0 else 0, 50):
-        pairs = frozenset((cells.find_column(item), get_value(cells, item)) for item in sets[antecedent])
+        pairs = frozenset((find_column(cells, item), get_value(cells, item)) for item in sets[antecedent])
         listed = rule_arrays.rows[rule_arrays.row_start[antecedent] : rule_arrays.row_start[antecedent + 1]].tolist()
         assert listed == appears(pairs, case.rows, case.private | case.blanked)
 

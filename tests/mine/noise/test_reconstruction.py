@@ -18,9 +18,9 @@ import sfumato as sf
 from sfumato.details import Details
 from sfumato.mine.noise.reconstruction import (
     binned_em,
+    build_channel,
     build_noisy_edges,
     build_true_edges,
-    channel_of,
     count_in_bins,
     reconstruct_distribution,
 )
@@ -66,13 +66,13 @@ def simulated(noise: Noise, true_edges: np.ndarray, noisy_edges: np.ndarray, cou
 )
 def test_the_channel_is_what_drawing_gives(noise: Noise, true: list[float], noisy: list[float]) -> None:
     true_edges, noisy_edges = np.array(true, dtype=float), np.array(noisy, dtype=float)
-    matrix = channel_of(noise, true_edges, noisy_edges)
+    matrix = build_channel(noise, true_edges, noisy_edges)
     assert matrix.sum(axis=0) == pytest.approx(np.ones(len(true) - 1))
     assert np.abs(matrix - simulated(noise, true_edges, noisy_edges)).max() < 5 * np.sqrt(0.25 / 200_000)
 
 
 def test_whole_numbers_have_their_upper_edge_in_the_last_bin() -> None:
-    exact = channel_of(Noise(kind="uniform", scale=0.2, step=1), [0, 2, 4], [0, 1, 2, 3, 4, 5])
+    exact = build_channel(Noise(kind="uniform", scale=0.2, step=1), [0, 2, 4], [0, 1, 2, 3, 4, 5])
     assert exact == pytest.approx(np.array([[0.5, 0], [0.5, 0], [0, 1 / 3], [0, 1 / 3], [0, 1 / 3]]))
 
 
@@ -81,7 +81,7 @@ def test_a_scipy_distribution_is_noise_too() -> None:
 
     edges = build_true_edges(0, 1, 10)
     noisy = build_noisy_edges(GAUSSIAN, edges)
-    assert channel_of(norm(0, 0.3), edges, noisy) == pytest.approx(channel_of(GAUSSIAN, edges, noisy), abs=1e-9)
+    assert build_channel(norm(0, 0.3), edges, noisy) == pytest.approx(build_channel(GAUSSIAN, edges, noisy), abs=1e-9)
     values = two_hills(2_000) + norm(0, 0.3).rvs(2_000, random_state=1)
     by_name = reconstruct_distribution(values, ("gaussian", 0.3), 10, range=(0, 1), stop=20)
     assert reconstruct_distribution(values, norm(0, 0.3), 10, range=(0, 1), stop=20).mean == pytest.approx(
@@ -255,7 +255,7 @@ def test_chi2_stops_neither_on_a_plateau_nor_too_late(
     """10,000 values, 50 bins: the mean error is near that of the best fixed number of steps, which nobody knows."""
     edges = build_true_edges(0, 1, 50)
     noisy_edges = build_noisy_edges(noise, edges)
-    channel = channel_of(noise, edges, noisy_edges)
+    channel = build_channel(noise, edges, noisy_edges)
     stopped, fixed = [], []
     for seed in range(1, 25):
         true = shape(seed)
@@ -315,7 +315,7 @@ def test_many_bins_take_seconds() -> None:
 def test_a_start_near_the_end_is_kept() -> None:
     edges = build_true_edges(0, 1, 10)
     noisy = build_noisy_edges(UNIFORM, edges)
-    channel, shape = channel_of(UNIFORM, edges, noisy), np.linspace(1, 3, 10) / 20
+    channel, shape = build_channel(UNIFORM, edges, noisy), np.linspace(1, 3, 10) / 20
     counts = np.rint(100_000 * channel @ shape).astype(int)
     result = run_em(counts, channel, shape)
     assert result.iterations == 1
@@ -485,7 +485,7 @@ def test_impossible_channels() -> None:
     with pytest.raises(sf.PolicyError, match="a start needs 2"):
         binned_em([1, 1], np.eye(2), start=[1.0])
     with pytest.raises(sf.PolicyError, match="no whole number"):
-        channel_of(Noise(kind="uniform", scale=1, step=1), [0.1, 0.2, 5], [0, 1, 2])
+        build_channel(Noise(kind="uniform", scale=1, step=1), [0.1, 0.2, 5], [0, 1, 2])
 
 
 def test_bins_of_unequal_width_begin_with_equal_density() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.mine.baskets.itemsets import find_itemsets
-from sfumato.mine.baskets.published_rules import individuals_behind, patterns_behind
+from sfumato.mine.baskets.published_rules import count_rule_people, list_rule_patterns
 from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.mine.patterns.known_sets import KnownSets
 from sfumato.patterns import Patterns
@@ -117,20 +117,20 @@ def test_channels_of_mushroom_are_consistent_with_counting(shared_data: Path) ->
 
 def test_a_confident_rule_leaves_one_individual() -> None:
     """Giannotti et al. (2009): support 80, confidence 98.7 %."""
-    assert individuals_behind(80, 0.987).antecedent == 81
-    assert individuals_behind(80, 0.987).individuals == 1
-    assert individuals_behind(80, 0.988).antecedent == 81
-    assert individuals_behind(80, 1).individuals == 0
-    assert individuals_behind(0, 0.5).antecedent == 0
+    assert count_rule_people(80, 0.987).antecedent == 81
+    assert count_rule_people(80, 0.987).individuals == 1
+    assert count_rule_people(80, 0.988).antecedent == 81
+    assert count_rule_people(80, 1).individuals == 0
+    assert count_rule_people(0, 0.5).antecedent == 0
     with pytest.raises(sf.PolicyError):
-        individuals_behind(-1, 0.5)
+        count_rule_people(-1, 0.5)
     with pytest.raises(sf.PolicyError):
-        individuals_behind(3, 0.0)
+        count_rule_people(3, 0.0)
 
 
 def test_rules_give_their_supports_away() -> None:
     rules = pl.DataFrame({"antecedent": [["x", "y"]], "consequent": [["z"]], "support": [80], "confidence": [80 / 81]})
-    patterns = patterns_behind(rules, 100)
+    patterns = list_rule_patterns(rules, 100)
     assert patterns.to_lists() == [(["x", "y"], 81), (["x", "y", "z"], 80)]
     with pytest.raises(sf.DataError, match="confidence"):
-        patterns_behind(rules.drop("confidence"), 100)
+        list_rule_patterns(rules.drop("confidence"), 100)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.protect.anonymity.microaggregate import Microaggregate, group_rows
+from sfumato.protect.anonymity.microaggregate import Microaggregate, cluster_rows
 from sfumato.runtime.progress import listen_to_progress
 from sfumato.workflow.policy import Policy
 
@@ -119,7 +119,7 @@ def test_groups_are_mdavs(seed: int, rows: int, columns: int, k: int) -> None:
         return
     points = np.random.default_rng(seed).normal(size=(columns, rows))
     points = (points - points.mean(axis=1, keepdims=True)) / points.std(axis=1, keepdims=True)
-    groups = group_rows(list(points), [], k, rows)
+    groups = cluster_rows(list(points), [], k, rows)
     row_sets = [set(np.flatnonzero(groups == number).tolist()) for number in range(groups.max() + 1)]
     assert row_sets == [group for group in plain_mdav(points.T, k) if group]
 
@@ -133,7 +133,7 @@ def test_categories_are_corners_of_a_simplex(seed: int, rows: int, k: int) -> No
     chance = np.random.default_rng(seed)
     number, code = chance.normal(size=rows), chance.integers(0, 3, rows).astype(np.int32)
     corners = (code[:, None] == np.arange(3)) / np.sqrt(2)
-    groups = group_rows([number], [code], k, rows)
+    groups = cluster_rows([number], [code], k, rows)
     row_sets = [set(np.flatnonzero(groups == group_number).tolist()) for group_number in range(groups.max() + 1)]
     plain = [group for group in plain_mdav(np.column_stack([number, corners]), k) if group]
     # The two add up distances in another order, so ties may be met in another order too.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Baskets as Bloom filters: bits by the book, nothing missed, what is feigned counted."""
+"""Baskets as Bloom filters: bits by the book, nothing missed, false positives counted."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_filter_holds_the_bits_of_its_items_and_no_others(
     ]
     assert opened.supports == tuple(supports)
     true = sum(map(len, data.to_lists()))
-    assert release.losses["feigned_items"] == sum(supports) - true
+    assert release.losses["false_positives"] == sum(supports) - true
     assert count_unfiltered_items(release.data, data) == count_strange_bits(release.data, bits) == 0
 
 

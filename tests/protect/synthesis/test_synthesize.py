@@ -544,7 +544,7 @@ def test_small_tables_keep_every_claim(data: st.DataObject) -> None:
         ({}, {"x": [1.0, float("inf")] * 20}, '"x" has 20 infinite cells'),
         ({}, {"x": [1, 2, 3]}, r"min_leaf = 5; add people"),
         ({}, {"x": ["a"] * 40, "y": [1, 2, 3] + [None] * 37}, '"y"'),
-        ({"holdout": 0.0}, {"x": list(range(7))}, "reach from below and from above"),
+        ({"holdout": 0.0}, {"x": list(range(7))}, "at or below it and as many at or above it"),
         ({"columns": ("nothing",)}, {"x": [1] * 40}, '`columns` names "nothing"'),
         ({"columns": ("x",)}, {"x": [1] * 40, "y": [1] * 40}, "draws all 2 columns"),
         ({"order": ("x", "x")}, {"x": [1] * 40}, "`order` names a column twice"),

@@ -25,7 +25,7 @@ from sfumato.table import Missing, Table
 PART = 4096
 """How many people are looked up between two reports of progress."""
 SAMPLE = 256
-"""How many people tell which columns tell classes apart."""
+"""How many people are looked at to find the columns that distinguish classes."""
 
 
 def find_covering_rows(

@@ -3,7 +3,7 @@
 
 The third of the three questions of the Article 29 Working Party (WP216, 2014). Against a release that hides who
 is who but keeps what goes with what. What is learned of people who are not in the data is knowledge about the
-world, not a breach: the control group tells the two apart. Giomi, Boenisch, Wehmeyer, Tasnádi (Anonymeter,
+world, not a breach: the control group distinguishes the two. Giomi, Boenisch, Wehmeyer, Tasnádi (Anonymeter,
 PoPETs 2023); the code is our own. What "nearest" means stands in `row_distance` and `likelihood`.
 """
 

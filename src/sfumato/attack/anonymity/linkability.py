@@ -101,11 +101,11 @@ class Linkability(Attack):
             },
         )
 
-    def _list_ways(self, release: Release, people: Table) -> list[_Way]:
+    def _list_ways(self, release: Release, people: Table) -> list[_JoinStrategy]:
         """Either search for the nearest rows of both halves, with every way in which numbers may be recoded."""
         every_name = (*self.known[0], *self.known[1])
         return [
-            _Way(tuple(halves), recoding)
+            _JoinStrategy(tuple(halves), recoding)
             for reading in list_readings(release, people, every_name)
             for recoding in list_recodings(reading, people, every_name)
             for halves in (
@@ -114,13 +114,13 @@ class Linkability(Attack):
             )
         ]
 
-    def _count_joined(self, way: _Way, people: Table, chance: np.random.Generator) -> int:
+    def _count_joined(self, way: _JoinStrategy, people: Table, chance: np.random.Generator) -> int:
         recoded_people = way.recoding.apply(people)
         left, right = (half.draw_rows(recoded_people, self.neighbours, chance) for half in way.halves)
         return _count_shared_rows(left, right)
 
 
-class _Way(NamedTuple):
+class _JoinStrategy(NamedTuple):
     """How both halves are searched for."""
 
     halves: tuple[RowSearch, ...]

@@ -70,8 +70,8 @@ class Minimality(Attack):
     """
 
     story: ClassVar[str] = (
-        "An insider knows everybody's {known}, asks why no more detail is published, and concludes what {target} more "
-        "detail would have shown."
+        "An insider knows everybody's {known}, asks why no more detail is published, and infers which {target} finer "
+        "data would have shown."
     )
     public_fields: ClassVar[tuple[str, ...]] = ("column", "k", "l", "share", "samples")
     private_fields: ClassVar[tuple[str, ...]] = ("values",)
@@ -80,7 +80,7 @@ class Minimality(Attack):
 
     attack: Literal["minimality"] = "minimality"
     column: str | None = None
-    """The sensitive column to learn; may be left out if there is one, or if the models speak of one."""
+    """The sensitive column to learn; may be left out if there is one, or if the models name one."""
     k: int | None = Field(default=None, ge=1, strict=True)
     """The k of the release; with `l` and `share`, taken from the release's method if none of them is given."""
     l: int | None = Field(default=None, ge=1, strict=True)  # noqa: E741  (the paper's own letter)
@@ -88,7 +88,7 @@ class Minimality(Attack):
     share: float | None = Field(default=None, gt=0.0, le=1.0)
     """The largest share of one value in a class; 1/l for the paper's simplified l-diversity."""
     values: tuple[str, ...] | None = Field(default=None, min_length=1)
-    """The values that `share` speaks of; every value if not given."""
+    """The values that `share` applies to; every value if not given."""
     samples: int = Field(default=2000, ge=100, strict=True)
     """How many ways are drawn in a class that has too many to count."""
 

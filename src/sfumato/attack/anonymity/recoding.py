@@ -77,7 +77,7 @@ class Recoding:
 
 
 def list_recodings(release: Release, people: Table, names: Sequence[str]) -> tuple[Recoding, ...]:
-    """What is stated; and beside it what is seen, if anything is: that may be an accident."""
+    """What is stated; and in addition what is seen, if anything is: that may be an accident."""
     stated_recoding = Recoding.read_stated(release, people, names)
     guessed_recoding = Recoding.guess_unstated(release, people, names)
     return (stated_recoding, stated_recoding.join(guessed_recoding)) if guessed_recoding.rules else (stated_recoding,)

@@ -31,7 +31,7 @@ class RefusalRule:
     k: int
     l: int  # noqa: E741
     share: float
-    protected_mask: Flags  # which values the share speaks of
+    protected_mask: Flags  # which values the share applies to
 
     @property
     def smallest(self) -> int:

@@ -2,9 +2,9 @@
 """Item breach: infer from a randomized basket that it held a rare item.
 
 Against randomized baskets. How items were randomized is public, and the release exists to publish supports; Bayes' rule
-combines them. An item that few people have becomes likely when it is published, and more so beside items that go with
-it: an upward breach from ρ1 to ρ2. Evfimievski, Gehrke, Srikant, *Limiting privacy breaches in privacy preserving data
-mining* (PODS 2003).
+combines them. An item that few people have becomes likely when it is published, and more so together with items that go
+with it: an upward breach from ρ1 to ρ2. Evfimievski, Gehrke, Srikant, *Limiting privacy breaches in privacy preserving
+data mining* (PODS 2003).
 """
 
 from __future__ import annotations

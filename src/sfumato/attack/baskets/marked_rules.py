@@ -16,7 +16,7 @@ from typing import Any
 from sfumato.attack.baskets.item_holders import ItemHolders
 from sfumato.attack.baskets.mined_rules import ExactThresholds, MinedRuleCounts, Names, Rule, RuleSides
 from sfumato.attack.baskets.rule_rankings import RuleRanking
-from sfumato.public.unknown_items import KnownAndUnknown
+from sfumato.public.unknown_items import ItemSplit
 
 _LIKELIEST = 12
 """Of so many items, those in most baskets with a mark, longer left sides are made."""
@@ -43,9 +43,7 @@ class _MarkedRules:
     """How far each is from the thresholds."""
 
 
-def rank_by_marks(
-    parts: KnownAndUnknown, thresholds: ExactThresholds, hidden_rules: set[Rule]
-) -> Iterator[RuleRanking]:
+def rank_by_marks(parts: ItemSplit, thresholds: ExactThresholds, hidden_rules: set[Rule]) -> Iterator[RuleRanking]:
     """By the share of the marked baskets that hold the rest of the rule, ties by how near it is to the thresholds; by
     how much that share exceeds the one of all baskets; and by the marks that no rule before explains.
     """

@@ -16,9 +16,8 @@ from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from sfumato.arrays import Ints
+from sfumato.arrays import AnyArray, Ints
 from sfumato.attack.baskets.item_holders import ItemHolders
 from sfumato.attack.baskets.mined_rules import ExactThresholds, Names, Rule, RuleSides
 from sfumato.attack.baskets.rule_rankings import RuleRanking
@@ -67,7 +66,7 @@ def count_together(offsets: Ints, columns: Ints, width: int) -> Ints:
     return np.asarray(csr_matrix(matrix.T @ matrix).toarray(), dtype=np.int64)
 
 
-def count_pairs(baskets: Baskets) -> ItemPairCounts:
+def count_basket_pairs(baskets: Baskets) -> ItemPairCounts:
     """Count the commonest items two by two."""
     common_items = choose_common_items(baskets.items, np.bincount(baskets.codes, minlength=len(baskets.items)))
     columns = np.full(len(baskets.items) + 1, -1, dtype=np.int64)
@@ -87,21 +86,21 @@ class _RareItemset(NamedTuple):
     """In how many baskets chance would put its items together, times the number of all baskets."""
 
 
-RankRarity = Callable[[Ints, Ints, int], tuple[npt.NDArray[Any], ...]]
+RankRarity = Callable[[Ints, Ints, int], tuple[AnyArray, ...]]
 """From supports, expected counts and the number of baskets: the keys of each itemset, the likeliest hidden smallest."""
 
 
-def _rank_gap(supports: Ints, expected_counts: Ints, rows: int) -> tuple[npt.NDArray[Any], ...]:
+def _rank_gap(supports: Ints, expected_counts: Ints, rows: int) -> tuple[AnyArray, ...]:
     """By how many baskets an itemset is rarer than chance would make it."""
     return (supports * rows - expected_counts,)
 
 
-def _rank_surprise(supports: Ints, expected_counts: Ints, rows: int) -> tuple[npt.NDArray[Any], ...]:
+def _rank_surprise(supports: Ints, expected_counts: Ints, rows: int) -> tuple[AnyArray, ...]:
     """The same, in standard deviations of a Poisson count."""
     return ((supports * rows - expected_counts) / np.sqrt(np.maximum(expected_counts, 1)),)
 
 
-def _rank_support(supports: Ints, expected_counts: Ints, rows: int) -> tuple[npt.NDArray[Any], ...]:
+def _rank_support(supports: Ints, expected_counts: Ints, rows: int) -> tuple[AnyArray, ...]:
     """How many baskets the support lacks, and then the gap."""
     return -supports, *_rank_gap(supports, expected_counts, rows)
 

@@ -29,13 +29,13 @@ from sfumato.attack.baskets.mined_rules import (
     mine_rules,
     replace_thresholds,
 )
-from sfumato.attack.baskets.rare_itemsets import ItemPairCounts, count_pairs, find_rare_itemsets
+from sfumato.attack.baskets.rare_itemsets import ItemPairCounts, count_basket_pairs, find_rare_itemsets
 from sfumato.attack.baskets.rule_rankings import rank_by_nearness
 from sfumato.baskets import Baskets, Item
 from sfumato.data.items.rule_files import parse_itemset, parse_rule
 from sfumato.errors import PolicyError
 from sfumato.public.thresholds import MiningThresholds, find_hiding_thresholds
-from sfumato.public.unknown_items import KnownAndUnknown, find_unknown_mark, split_unknowns
+from sfumato.public.unknown_items import ItemSplit, find_unknown_mark, split_unknowns
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -98,7 +98,7 @@ class Remining(Attack):
         names = frozenset(
             str(side.items[code]) for side in (parts.known_items, parts.unknown_items) for code in np.unique(side.codes)
         )
-        mined_release = MinedRelease(parts, count_pairs(parts.known_items), names)
+        mined_release = MinedRelease(parts, count_basket_pairs(parts.known_items), names)
         return self.attack_steps(mined_release, steps, truth, short, control)
 
     def list_hiding_steps(self, release: Release) -> list[HidingStep]:
@@ -209,7 +209,7 @@ class HidingStep(NamedTuple):
 class MinedRelease:
     """The published baskets that are mined."""
 
-    parts: KnownAndUnknown
+    parts: ItemSplit
     """Of baskets in a file, only those items that are frequent enough."""
     pairs: ItemPairCounts
     names: frozenset[str]

@@ -52,7 +52,7 @@ def run_stored(
 
 
 def count_stored_pairs(baskets: StoredBaskets) -> ItemPairCounts:
-    """As `count_pairs`."""
+    """As `count_basket_pairs`."""
     common_items = choose_common_items(baskets.items, baskets.counts)
     columns = np.full(len(baskets.items), -1, dtype=np.int64)
     columns[common_items] = np.arange(len(common_items))

@@ -19,7 +19,7 @@ from sfumato.baskets import Baskets
 from sfumato.runtime.progress import report_progress
 
 _CODES = 400
-"""The most common codes tell the kinds apart; rare ones add little."""
+"""The most common codes distinguish the kinds; rare ones add little."""
 _DIRECTIONS = 3
 _STEPS = 100
 
@@ -46,7 +46,7 @@ def _build_code_matrix(baskets: Baskets) -> Any:
         (np.ones(baskets.codes.size), baskets.codes, baskets.offsets), shape=(len(baskets), len(baskets.items))
     )
     common: Ints = np.argsort(-supports, kind="stable")[:_CODES]
-    # A code that all baskets hold, or none, tells nothing apart.
+    # A code that all baskets hold, or none, distinguishes nothing.
     return matrix[:, common[(supports[common] > 0) & (supports[common] < len(baskets))]]
 
 

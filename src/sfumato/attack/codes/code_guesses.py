@@ -21,7 +21,7 @@ from pydantic import Field
 from sfumato.arrays import Floats
 from sfumato.attack.attack import Attack, Outcome
 from sfumato.change import ChangeKind
-from sfumato.public.codes.coded_columns import CodedColumn, list_coded_columns
+from sfumato.public.codes.coded_columns import CodedColumn, pair_coded_columns
 from sfumato.public.codes.crack_functions import CodeRanges, RankWindows, guess_plainly
 from sfumato.randomness import Randomness
 from sfumato.release import Release
@@ -165,7 +165,7 @@ class CodeAttack(Attack):
 
     def _choose_columns(self, release: Release, truth: Table) -> tuple[CodedColumn, ...]:
         """The column to crack, or all that are stated to be codes: others are published as they are."""
-        columns = list_coded_columns(release.data, truth, release.details, self.column)
+        columns = pair_coded_columns(release.data, truth, release.details, self.column)
         coded_columns = tuple(column for column in columns if ChangeKind.CODED in release.kinds_of(column.name))
         return columns if self.column is not None else coded_columns or columns
 

@@ -44,7 +44,7 @@ class ItemFrequency(Attack):
     `knowledge="pairs"`, how often two of them are bought together: all of that or a share of it (`known_share`), each
     within a certain error. Random codes occur
     everywhere at one rate, so it guesses the rate and subtracts it. If more baskets are published than there are true
-    ones, a mixture model tells the added ones apart. It matches items with codes by support, then repeatedly by how
+    ones, a mixture model separates the added ones. It matches items with codes by support, then repeatedly by how
     often each occurs with those already matched. A success is an item whose code was named: a code that all baskets
     with the item hold, and that fits no item of more baskets as well. It also gives each item a code of nearest
     support, matches ranks of supports, and tries all that an adversary with supports alone, or without cleaning, would;

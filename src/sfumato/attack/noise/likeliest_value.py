@@ -165,16 +165,16 @@ class NoisyColumn:
             return
         from sfumato.mine.noise.reconstruction import (
             binned_em,
+            build_channel,
             build_noisy_edges,
             build_true_edges,
-            channel_of,
             count_in_bins,
         )
 
         edges = build_true_edges(self.low, self.high, bins, self.noise.step)
         noisy_edges = build_noisy_edges(self.noise, edges)
         counts = count_in_bins(self.cells[np.isfinite(self.cells)], noisy_edges)
-        channel, probabilities, step_count = channel_of(self.noise, edges, noisy_edges), None, 0
+        channel, probabilities, step_count = build_channel(self.noise, edges, noisy_edges), None, 0
         for stop in stops:
             probabilities = binned_em(
                 counts, channel, probabilities, stop - step_count if isinstance(stop, int) else stop
@@ -210,7 +210,7 @@ def estimate_likeliest_values(
 
 
 def _merge_close_values(values: Floats) -> Floats:
-    """Many values, on a grid that is finer than any window told apart."""
+    """Many values, on a grid that is finer than any window that is distinguished."""
     width = np.ptp(values) / _MOST_VALUES if len(values) > _MOST_VALUES else 0.0
     return np.asarray(np.rint(values / width) * width) if width else values
 

@@ -311,16 +311,16 @@ def find_support(
     """Where true values can be: bins with some probability, one more bin on either side, and uncertain gaps."""
     from sfumato.mine.noise.reconstruction import (
         binned_em,
+        build_channel,
         build_noisy_edges,
         build_true_edges,
-        channel_of,
         compute_even_shares,
         count_in_bins,
     )
 
     edges = build_true_edges(*value_range, bins, noise.step)
     noisy_edges = build_noisy_edges(noise, edges)
-    counts, channel = count_in_bins(values, noisy_edges), channel_of(noise, edges, noisy_edges)
+    counts, channel = count_in_bins(values, noisy_edges), build_channel(noise, edges, noisy_edges)
     probabilities = binned_em(counts, channel, compute_even_shares(edges), stop=_STEPS)
     full = probabilities >= density * compute_even_shares(edges)
     full[1:], full[:-1] = full[1:] | full[:-1], full[:-1] | full[1:]

@@ -36,7 +36,7 @@ class RecoveredVector:
     """How many equations were known."""
 
     def score(self, truth: Flags) -> Outcome:
-        """How many entries are right, beside guessing all to be 0 or all to be 1."""
+        """How many entries are right, compared with guessing all to be 0 or all to be 1."""
         one_count = int(truth.sum())
         right = int((self.vector == truth).sum())
         return Outcome(truth.size, right, max(one_count, truth.size - one_count), facts={"proven": self.is_proven})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How many hidden patterns an adversary names: on average where it cannot tell some apart, and by blind guessing.
+"""How many hidden patterns an adversary names: on average where it cannot distinguish some, and by blind guessing.
 
 Whoever knows of each hidden pattern its threshold and its length names as many of each kind. Whoever guesses blindly
 knows the items of the release and how long the hidden patterns are, and mines nothing.
@@ -22,7 +22,7 @@ NamedPattern = tuple[tuple[str, ...], ...]
 
 
 class TiedPatterns(NamedTuple):
-    """Patterns that the adversary cannot tell apart, of which it draws some."""
+    """Patterns that the adversary cannot distinguish, of which it draws some."""
 
     patterns: list[NamedPattern]
     draws: int

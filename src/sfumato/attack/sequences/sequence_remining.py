@@ -55,8 +55,8 @@ class SequenceRemining(Attack):
     whose parts all exceed the threshold, the longest, what chance would make most frequent, what is most frequent the
     other way round, or what would be in most sequences with a mark Δ if that were filled in; for a threshold of 0, what
     occurs nowhere although its items are common. It names as many as it likes of each kind, or as many of each
-    threshold, or of each threshold and length, as were hidden. Of patterns that it cannot tell apart it draws some, and
-    is right as often as on average. The best ranking counts, blind guesses included. The targets are the secret
+    threshold, or of each threshold and length, as were hidden. Of patterns that it cannot distinguish it draws some,
+    and is right as often as on average. The best ranking counts, blind guesses included. The targets are the secret
     patterns that exceeded their threshold in the originals; a success is one that still does, or is named. The baseline
     mines nothing: of each length, it draws as many as were hidden from all patterns of the published items. Abul,
     Atzori, Bonchi, Giannotti 2007.

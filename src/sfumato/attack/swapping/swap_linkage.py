@@ -129,10 +129,10 @@ class SwapLinkage(Attack):
         """How many cells were reverted, and for how many unique people the estimate alone predicts the value."""
         known_columns = self._choose_known_columns(published_table, names)
         columns = [undo_likeliest_swaps(published_table.frame, name, known_columns, None) for name in names]
-        foretold = replace(published_table, frame=published_table.frame.with_columns(columns))
-        hit, _, unique_mask = self._flag_learned(sets, foretold, people, names)
+        predicted_table = replace(published_table, frame=published_table.frame.with_columns(columns))
+        hit, _, unique_mask = self._flag_learned(sets, predicted_table, people, names)
         put_back = sum(int(believed_table.frame[name].ne_missing(published_table.frame[name]).sum()) for name in names)
-        return {"undone": put_back, "alone_foretold": int((hit & unique_mask).sum())}
+        return {"reverted": put_back, "unique_predicted": int((hit & unique_mask).sum())}
 
     def estimate(self, release: Release) -> pl.DataFrame:
         """The release as the adversary believes it was before swapping."""

@@ -27,10 +27,10 @@ Respell = Callable[[pl.Series], pl.Series]
 
 @dataclass(frozen=True)
 class CellForms:
-    """Which forms a source of cells has beside text."""
+    """Which forms a source of cells has in addition to text."""
 
     numbers: bool = True
-    """Whether numbers are told by their cells, and not by the type of the column."""
+    """Whether numbers are determined by their cells, and not by the type of the column."""
     decimal: str = "."
     """The sign before the decimals of a number."""
     long_numbers: bool = False

@@ -61,7 +61,7 @@ def are_long_numbers(column: pl.Series) -> bool:
 
 
 def count_spelled_numbers(column: pl.Series) -> int:
-    """How many cells of a column of text are numbers, beside others that are none."""
+    """How many cells of a column of text are numbers, where others are none."""
     if not isinstance(column.dtype, pl.String | pl.Categorical | pl.Enum):
         return 0
     return int(column.cast(pl.String).str.contains(_ANY_NUMBER).sum())

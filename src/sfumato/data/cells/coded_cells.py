@@ -92,7 +92,7 @@ def list_values(column: pl.Series) -> pl.Series:
     return number_texts(column).values if column.dtype == pl.String else column.drop_nulls().unique().sort()
 
 
-def count_pairs(first: pl.Series, second: pl.Series, row_mask: Flags) -> pl.DataFrame:
+def count_value_pairs(first: pl.Series, second: pl.Series, row_mask: Flags) -> pl.DataFrame:
     """How many of the rows in question have each pair of values: `first`, `second`, `count`."""
     ours, theirs = encode_narrowly(first), encode_narrowly(second)
     return count_code_pairs(

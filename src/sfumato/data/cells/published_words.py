@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The arguments of a claim that may leave: lists of values hold published ones only.
+"""The arguments of a claim that may be published: lists of values hold published ones only.
 
 A claim about an ordered column lists its values in order, those of suppressed people among them.
 """

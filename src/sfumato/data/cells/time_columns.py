@@ -81,7 +81,7 @@ def _refuse_two_ways(path: object, column: pl.Series) -> None:
         why = "that have several forms, or no four digits for the year" if is_clear else ""
         raise DataError(
             f'{path}: "{column.name}" holds dates in {first.count()} of {column.len()} rows '
-            f"{why or 'of which day and month cannot be told apart'}; {_CURE}"
+            f"{why or 'with ambiguous day and month'}; {_CURE}"
         )
 
 

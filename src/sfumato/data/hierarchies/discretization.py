@@ -23,13 +23,12 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from sfumato.arrays import Floats, Ints
+from sfumato.arrays import AnyArray, Floats, Ints
 from sfumato.data.hierarchies.coarse_range import widen_range
 from sfumato.errors import DataError, PolicyError
 
-Numbers = pl.Series | NDArray[np.generic] | Sequence[float | None]
+Numbers = pl.Series | AnyArray | Sequence[float | None]
 
 
 @dataclass(frozen=True, slots=True)

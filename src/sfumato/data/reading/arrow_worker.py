@@ -5,7 +5,7 @@ A damaged file can crash the library that reads it, and a hostile one can unpack
 neither does harm: the process has limits of memory and time, every batch is fully validated before it is passed on, and
 any failure becomes an error message in the other process. It is started as a script by `binary`, imports
 nothing of sfumato, and reports its outcome by its exit code. Formats other than Arrow's own are read by
-`foreign_worker`, the file beside this one.
+`foreign_worker`, the file next to this one.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _limit_process(limit: int) -> None:
 
 
 def _load_foreign_worker() -> Any:
-    """The module beside this file, by its path: the folder is not searched for modules."""
+    """The module next to this file, by its path: the folder is not searched for modules."""
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "foreign_worker.py")  # noqa: PTH118, PTH120, PTH100
     spec = importlib.util.spec_from_file_location("foreign_worker", path)
     assert spec is not None
@@ -126,7 +126,7 @@ def _sum_view_lengths(column: Any) -> int:
     return int(views[column.offset : column.offset + len(column), 0].clip(0).astype(np.int64).sum())
 
 
-def _hand_over(kind: str, limit: int, most_columns: int) -> int:
+def _send_batches(kind: str, limit: int, most_columns: int) -> int:
     import pyarrow as pa
     import pyarrow.ipc
 
@@ -196,7 +196,7 @@ def _run_worker() -> int:
     try:
         if len(sys.argv) > 4:
             return _hand_over_foreign(kind, limit, most_columns, json.loads(sys.argv[4]))
-        return _hand_over(kind, limit, most_columns)
+        return _send_batches(kind, limit, most_columns)
     except MemoryError:  # includes Arrow's own
         return TOO_LARGE
     except Exception:

@@ -2,7 +2,7 @@
 """The labels of SPSS, Stata and SAS: a title for a column, and words for its codes.
 
 On reading, a column becomes the words if every cell has one and no two codes share a word: people are then published
-as "female", not as 2. Otherwise the codes stay. The labels are kept beside the table, so that a release can be written
+as "female", not as 2. Otherwise the codes stay. The labels are kept next to the table, so that a release can be written
 with them; only those of published cells ever are, see `choose_written_labels`.
 """
 

@@ -207,7 +207,7 @@ def _gather_labels(name: str, metadata: Any) -> dict[str, Any]:
 
 
 def choose_name(names: list[str], wanted_name: str | None, filled_names: list[str] | None = None) -> str:
-    """The named sheet or table, or the only one; an empty sheet beside it does not count."""
+    """The named sheet or table, or the only one; an empty sheet next to it does not count."""
     if wanted_name is not None:
         if wanted_name not in names:
             raise RefusedFile(NOT_THERE, names)

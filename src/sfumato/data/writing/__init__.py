@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: MIT
-"""Write tables to files: what a format cannot hold, spreadsheets, and nothing that is not meant to leave."""
+"""Write tables to files: what a format cannot hold, spreadsheets, and nothing that is not meant to be published."""

@@ -70,7 +70,7 @@ def _copy_numbers(column: pl.Series) -> pa.Array:
     if column.dtype.is_float():
         values = values + values.dtype.type(
             0
-        )  # −0.0 equals 0.0 in every count, but a reader of the file could tell them apart
+        )  # −0.0 equals 0.0 in every count, but a reader of the file could distinguish them
     # Not pyarrow's own constructor: it loads pandas wherever that is installed.
     cells = _pack_bits(values) if column.dtype == pl.Boolean else copy_buffer(values)
     buffers = [_pack_present_bits(column), cells]

@@ -47,7 +47,7 @@ def count_items(rows: SparkRows, item: str, most: int) -> pl.Series:
     return values.filter(~flag_missing_cells(values))
 
 
-def group_rows(
+def gather_baskets(
     rows: SparkRows, columns: tuple[str, str], items: pl.Series, scratch: Path, name: str
 ) -> GroupedBasketRows:
     """Write what each id has to files of the scratch folder."""

@@ -25,7 +25,7 @@ PLACES = "combination long, place long, n long"
 _MOST_PLACES = 1 << 62
 
 
-def number_values(values: pl.Series) -> CodeMap:
+def rank_values(values: pl.Series) -> CodeMap:
     """The place of each distinct value in a list, and the number after them for a missing cell."""
     known_values = values.drop_nulls()
     return CodeMap(known_values, np.arange(len(known_values), dtype=np.int32), len(known_values))

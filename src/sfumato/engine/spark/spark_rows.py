@@ -30,7 +30,7 @@ from sfumato.engine.file_units import UNIT_ROWS, cut_units, read_unit
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.read_ahead import read_ahead
 from sfumato.engine.spark.sent_task import Task, send_task
-from sfumato.engine.spark.spark_places import PLACES, CountPlacesTask, fits_number, number_values
+from sfumato.engine.spark.spark_places import PLACES, CountPlacesTask, fits_number, rank_values
 from sfumato.engine.spark.spark_session import count_cores, explain_failure, find_session
 from sfumato.engine.spark.spark_tasks import (
     PACKED,
@@ -178,7 +178,7 @@ class SparkRows(StoredRows):
     def _value_maps(self) -> dict[str, CodeMap]:
         """Numbers for the values of columns that have few; fractions, of which some equal none, are left out."""
         few = {name: count.values for name, count in self._columns.items() if not self.schema[name].is_float()}
-        return {name: number_values(values[name]) for name, values in few.items() if values is not None}
+        return {name: rank_values(values[name]) for name, values in few.items() if values is not None}
 
     def estimate_tuples(self, columns: Sequence[str]) -> int:
         """Estimate in Spark, from hashes."""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Which classes cover a person: one bitmap of classes a value, intersected over the columns.
 
-Columns that tell classes apart best come first: after them little is left to look at.
+Columns that distinguish classes best come first: after them little is left to look at.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints
-from sfumato.kernels.anonymity.partition import KIND, LEAVES, RANGE, SET, TREE, measure_width
+from sfumato.kernels.anonymity.partition import BY_RANGE, BY_SET, BY_TREE, COLUMN_KIND, LEAVES, measure_width
 from sfumato.kernels.compilation import compile_cached, record
 
 ONE = 1 << 40
@@ -90,7 +90,7 @@ def _number_values(cells, places, traits, values, known_values, distinct):  # ty
     for column in range(values.shape[0]):
         for row in range(values.shape[1]):
             values[column, row] = cells[places[row], column]
-        if traits[column, KIND] == TREE or values[column].max() == traits[column, LEAVES]:
+        if traits[column, COLUMN_KIND] == BY_TREE or values[column].max() == traits[column, LEAVES]:
             distinct_values = np.unique(values[column])
             distinct[column] = distinct_values.shape[0]
             known_values[column, : distinct_values.shape[0]] = distinct_values
@@ -128,7 +128,11 @@ def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stam
                 if member == 0:
                     state[column, LOW], state[column, HIGH], state[column, DISTINCT] = value, value, 0
                     tables[column, : distinct[column]] = 0
-                low, high, is_range = state[column, LOW], state[column, HIGH], columns.traits[column, KIND] == RANGE
+                low, high, is_range = (
+                    state[column, LOW],
+                    state[column, HIGH],
+                    columns.traits[column, COLUMN_KIND] == BY_RANGE,
+                )
                 unit = ONE // max(columns.traits[column, LEAVES] - 1, np.int64(1))
                 if stamps[offset + value] != cluster:
                     stamps[offset + value] = cluster
@@ -180,7 +184,7 @@ def _compute_joint_cost(flat, begins, part, other, columns, most):  # type: igno
         other_begin, other_end = begins[column, other], begins[column, other + 1]
         low, high = min(flat[begin], flat[other_begin]), max(flat[end - 1], flat[other_end - 1])
         distinct = np.int64(1 if low == high else 2)
-        if columns.traits[column, KIND] == SET and low != high:
+        if columns.traits[column, COLUMN_KIND] == BY_SET and low != high:
             distinct = _count_union(flat, begin, end, other_begin, other_end)
         unit = ONE // max(columns.traits[column, LEAVES] - 1, np.int64(1))
         total += unit * measure_width(low, high, distinct, column, columns)

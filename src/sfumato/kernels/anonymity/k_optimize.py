@@ -14,7 +14,7 @@ import numpy as np
 from sfumato.arrays import Codes, Flags, IntGrid, Ints
 
 from sfumato.kernels.anonymity.k_optimize_cells import (  # isort: skip
-    COST, GOOD, KEY, LEAST, ROW, SMALL, WEIGHT, clear_cells, examine_class, group_cells, find_largest_count,
+    CELL_COST, GOOD, KEY, CELL_LEAST, ROW, SMALL, WEIGHT, clear_cells, examine_class, group_cells, find_largest_count,
     set_row_bounds,
     set_intervals,
 )  # fmt: skip
@@ -29,15 +29,15 @@ class CutStack(NamedTuple):
     class_starts: Codes
     tails: Codes
     frames: IntGrid
-    """A line a node: the places are `BEGIN`, `END` …"""
+    """A line a node: the places are `NODE_BEGIN`, `NODE_END` …"""
     head: Flags
     best_head: Flags
     state: Ints
 
 
-BEGIN, END, CLASS, CLASS_END, TAIL, TAIL_END, FIXED, BOUND, CUT, ONLY = range(10)
-DEPTH, BEST, EXAMINED = range(3)
-DONE, RUNNING, FULL = range(3)
+NODE_BEGIN, NODE_END, CLASS, CLASS_END, TAIL, TAIL_END, FIXED, NODE_BOUND, CUT, ONLY = range(10)
+CUT_DEPTH, BEST, EXAMINED = range(3)
+CUTS_DONE, CUTS_RUNNING, CUTS_FULL = range(3)
 
 
 @record
@@ -66,11 +66,11 @@ def examine_cuts(table, work, stack, frame):  # type: ignore[no-untyped-def]
     set_intervals(table.starts, head, tail_mask, work.first)
     for position in range(frame_line[TAIL], frame_line[TAIL_END]):
         tail_mask[tail[position]] = False
-    cell_count = set_row_bounds(table, work, rows, frame_line[BEGIN], frame_line[END])
+    cell_count = set_row_bounds(table, work, rows, frame_line[NODE_BEGIN], frame_line[NODE_END])
     effect[:] = 0
     cost, bound, cells = frame_line[FIXED], frame_line[FIXED], frame_line[FIXED]
     for number in range(frame_line[CLASS], frame_line[CLASS_END]):
-        end = class_start[number + 1] if number + 1 < frame_line[CLASS_END] else frame_line[END]
+        end = class_start[number + 1] if number + 1 < frame_line[CLASS_END] else frame_line[NODE_END]
         class_cost = examine_class(table, work, rows, class_start[number], end)
         cost += class_cost.cost
         bound += class_cost.bound
@@ -111,7 +111,7 @@ def set_root_frame(table, work, stack):  # type: ignore[no-untyped-def]
         if places[number] >= 0:
             rows[places[number]] = row
             places[number] += 1
-    frame_line[END], frame_line[CLASS_END], frame_line[CUT] = row_count, classes, -1
+    frame_line[NODE_END], frame_line[CLASS_END], frame_line[CUT] = row_count, classes, -1
     clear_cells(work, count)
 
 
@@ -199,10 +199,10 @@ def _split_frame(table, stack, frame, cut):  # type: ignore[no-untyped-def]
     column = np.searchsorted(start, cut, side="right") - 1
     value = cut - start[column]
     frame_line, child = frames[frame], frames[frame + 1]
-    rows_end, classes = frame_line[END], frame_line[CLASS_END]
+    rows_end, classes = frame_line[NODE_END], frame_line[CLASS_END]
     for number in range(frame_line[CLASS], frame_line[CLASS_END]):
         begin = class_start[number]
-        end = class_start[number + 1] if number + 1 < frame_line[CLASS_END] else frame_line[END]
+        end = class_start[number + 1] if number + 1 < frame_line[CLASS_END] else frame_line[NODE_END]
         left, right = np.int64(0), np.int64(0)
         for position in range(begin, end):
             if codes[rows[position], column] < value:
@@ -220,7 +220,12 @@ def _split_frame(table, stack, frame, cut):  # type: ignore[no-untyped-def]
                 if (codes[rows[position], column] >= value) == (side == 1):
                     rows[rows_end] = rows[position]
                     rows_end += 1
-    child[BEGIN], child[END], child[CLASS], child[CLASS_END] = frame_line[END], rows_end, frame_line[CLASS_END], classes
+    child[NODE_BEGIN], child[NODE_END], child[CLASS], child[CLASS_END] = (
+        frame_line[NODE_END],
+        rows_end,
+        frame_line[CLASS_END],
+        classes,
+    )
 
 
 @compile_cached("boolean(CutRows, CutStack, int64, int64)")
@@ -234,10 +239,10 @@ def _push_cut(table, stack, cut, is_only):  # type: ignore[no-untyped-def]
         stack.head,
         stack.state,
     )
-    frame_line = frames[state[DEPTH]]
+    frame_line = frames[state[CUT_DEPTH]]
     if (
-        state[DEPTH] + 1 >= frames.shape[0]
-        or 2 * frame_line[END] - frame_line[BEGIN] > rows.shape[0]
+        state[CUT_DEPTH] + 1 >= frames.shape[0]
+        or 2 * frame_line[NODE_END] - frame_line[NODE_BEGIN] > rows.shape[0]
         or 3 * frame_line[CLASS_END] - 2 * frame_line[CLASS] > class_start.shape[0]
         or 2 * frame_line[TAIL_END] - frame_line[TAIL] > tail.shape[0]
     ):
@@ -248,13 +253,13 @@ def _push_cut(table, stack, cut, is_only):  # type: ignore[no-untyped-def]
             tail[tail_end] = tail[position]
             tail_end += 1
     frame_line[TAIL_END] = tail_end
-    child = frames[state[DEPTH] + 1]
+    child = frames[state[CUT_DEPTH] + 1]
     child[FIXED], child[CUT], child[ONLY] = frame_line[FIXED], cut, is_only
-    _split_frame(table, stack, state[DEPTH], cut)
+    _split_frame(table, stack, state[CUT_DEPTH], cut)
     child[TAIL], child[TAIL_END] = tail_end, 2 * tail_end - frame_line[TAIL]
     tail[tail_end : child[TAIL_END]] = tail[frame_line[TAIL] : tail_end]
     head[cut] = True
-    state[DEPTH] += 1
+    state[CUT_DEPTH] += 1
     return True
 
 
@@ -263,12 +268,12 @@ def _pop_frame(stack):  # type: ignore[no-untyped-def]
     """Leave a node that is done, and those above that have nothing else left."""
     frames, head, state = stack.frames, stack.head, stack.state
     is_only = True
-    while is_only and state[DEPTH] >= 0:
-        frame_line = frames[state[DEPTH]]
+    while is_only and state[CUT_DEPTH] >= 0:
+        frame_line = frames[state[CUT_DEPTH]]
         if frame_line[CUT] >= 0:
             head[frame_line[CUT]] = False
         is_only = frame_line[ONLY] != 0
-        state[DEPTH] -= 1
+        state[CUT_DEPTH] -= 1
 
 
 @compile_cached("void(CutRows, CutScratch, CutStack, int64)")
@@ -276,11 +281,11 @@ def _improve_best_node(table, work, stack, cost):  # type: ignore[no-untyped-def
     """Take the best node that is one cut away, if it is better than the best known."""
     tail, frames, head, best_head, state = stack.tails, stack.frames, stack.head, stack.best_head, stack.state
     effect = work.effect
-    frame_line = frames[state[DEPTH]]
+    frame_line = frames[state[CUT_DEPTH]]
     for position in range(frame_line[TAIL], frame_line[TAIL_END]):
         cut = tail[position]
-        if cost + effect[COST, cut] < state[BEST] and (table.rule.suppress or effect[SMALL, cut] == 0):
-            state[BEST] = cost + effect[COST, cut]
+        if cost + effect[CELL_COST, cut] < state[BEST] and (table.rule.suppress or effect[SMALL, cut] == 0):
+            state[BEST] = cost + effect[CELL_COST, cut]
             best_head[:] = head
             best_head[cut] = True
 
@@ -290,12 +295,12 @@ def _prune_tail(table, work, stack, bound):  # type: ignore[no-untyped-def]
     """Drop cuts from the tail that are useless or lead to nothing better; true if there were any."""
     tail, frames, state = stack.tails, stack.frames, stack.state
     effect, suppress = work.effect, table.rule.suppress
-    frame_line = frames[state[DEPTH]]
+    frame_line = frames[state[CUT_DEPTH]]
     tail_end = frame_line[TAIL]
     for position in range(frame_line[TAIL], frame_line[TAIL_END]):
         cut = tail[position]
         useless = effect[GOOD, cut] == 0 or (not suppress and effect[SMALL, cut] > 0)
-        if not useless and bound + effect[LEAST, cut] < state[BEST]:
+        if not useless and bound + effect[CELL_LEAST, cut] < state[BEST]:
             tail[tail_end] = cut
             tail_end += 1
     is_pruned = tail_end < frame_line[TAIL_END]
@@ -308,30 +313,30 @@ def _choose_next_cut(work, stack, gain):  # type: ignore[no-untyped-def]
     """The cut of the tail whose absence raises the bound most, then the one that lowers the cost most."""
     tail, frames, state = stack.tails, stack.frames, stack.state
     effect = work.effect
-    frame_line = frames[state[DEPTH]]
+    frame_line = frames[state[CUT_DEPTH]]
     chosen_cut = tail[frame_line[TAIL]]
     for position in range(frame_line[TAIL] + 1, frame_line[TAIL_END]):
         cut = tail[position]
         more = gain[cut] - gain[chosen_cut]
-        if more > 0 or (more == 0 and effect[COST, cut] < effect[COST, chosen_cut]):
+        if more > 0 or (more == 0 and effect[CELL_COST, cut] < effect[CELL_COST, chosen_cut]):
             chosen_cut = cut
     return np.int64(chosen_cut)
 
 
 @compile_cached("int64(CutRows, CutScratch, CutStack, int64)")
 def search_cuts(table, work, stack, budget):  # type: ignore[no-untyped-def]
-    """Walk the tree depth first for so many row visits; says whether it is done, still running, or out of room."""
+    """Walk the tree depth first for `budget` row visits; returns whether it is done, still running, or out of room."""
     frames, state = stack.frames, stack.state
     gain = np.zeros(work.first.shape[0], dtype=np.int64)
-    while state[DEPTH] >= 0:
+    while state[CUT_DEPTH] >= 0:
         if budget <= 0:
-            return RUNNING
-        frame_line = frames[state[DEPTH]]
-        node = examine_cuts(table, work, stack, state[DEPTH])
+            return CUTS_RUNNING
+        frame_line = frames[state[CUT_DEPTH]]
+        node = examine_cuts(table, work, stack, state[CUT_DEPTH])
         cost, bound, cells, class_count = node.cost, node.bound, node.cells, node.cell_count
-        frame_line[BOUND] = bound
+        frame_line[NODE_BOUND] = bound
         state[EXAMINED] += 1
-        budget -= (frame_line[END] - frame_line[BEGIN]) * table.codes.shape[1] + 100
+        budget -= (frame_line[NODE_END] - frame_line[NODE_BEGIN]) * table.codes.shape[1] + 100
         _improve_best_node(table, work, stack, cost)
         is_pruned = _prune_tail(table, work, stack, bound)
         if bound >= state[BEST] or frame_line[TAIL_END] == frame_line[TAIL]:
@@ -346,7 +351,7 @@ def search_cuts(table, work, stack, budget):  # type: ignore[no-untyped-def]
         cut = _choose_next_cut(work, stack, gain)
         uncut_bound = max(bound, cells + gain[cut])
         if not _push_cut(table, stack, cut, np.int64(uncut_bound >= state[BEST])):
-            return FULL
-        frame_line[BOUND] = uncut_bound
-        frames[state[DEPTH], BOUND] = bound
-    return DONE
+            return CUTS_FULL
+        frame_line[NODE_BOUND] = uncut_bound
+        frames[state[CUT_DEPTH], NODE_BOUND] = bound
+    return CUTS_DONE

@@ -57,7 +57,7 @@ class CutScratch(NamedTuple):
     """Of each value in a class: weight, and bound."""
     label_counts: Ints
     effect: IntGrid
-    """What each cut does: the lines are `COST`, `LEAST` …"""
+    """What each cut does: the lines are `CELL_COST`, `CELL_LEAST` …"""
     tail_mask: Flags
     slots: Codes
     """Hash slots of cells."""
@@ -73,15 +73,15 @@ class CutScratch(NamedTuple):
     """Label counts of a class, of the left and of the right of a cut."""
 
 
-PEOPLE, BOUND = range(2)
+VALUE_PEOPLE, VALUE_BOUND = range(2)
 """What a histogram has of each value: the people who have it, and the sum of their bounds."""
-COST, LEAST, GOOD, SMALL = range(4)
+CELL_COST, CELL_LEAST, GOOD, SMALL = range(4)
 WEIGHT, ROW, KEY, SLOT = range(4)
 
 
 @compile_cached("int64(int64, int64)")
 def bound_sum_of_squares(size, k):  # type: ignore[no-untyped-def]
-    """The least Σ part² of so many rows in parts of k or more: as many parts as possible, as equal as possible."""
+    """The least Σ part² of `size` rows in parts of k or more: as many parts as possible, as equal as possible."""
     parts = size // k
     part_size = size // parts
     larger = size - part_size * parts
@@ -155,7 +155,7 @@ def group_cells(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
 
 @compile_cached("void(CutScratch, int64)")
 def clear_cells(work, count):  # type: ignore[no-untyped-def]
-    """Empty the hash slots of so many cells."""
+    """Empty the hash slots of `count` cells."""
     slot, cell = work.slots, work.cells
     for number in range(count):
         slot[cell[SLOT, number]] = -1
@@ -243,18 +243,18 @@ def _collect_values(table, work, rows, begin, end, column):  # type: ignore[no-u
     for position in range(begin, end):
         row = rows[position]
         value = offset + codes[row, column]
-        if hist[PEOPLE, value] == 0:
+        if hist[VALUE_PEOPLE, value] == 0:
             present[count] = value
             count += 1
             low, high = min(low, value), max(high, value)
-        hist[PEOPLE, value] += weight[row]
-        hist[BOUND, value] += bound[row]
+        hist[VALUE_PEOPLE, value] += weight[row]
+        hist[VALUE_BOUND, value] += bound[row]
         if labels > 1:
             hist_label[value * labels + label[row]] += weight[row]
     if high - low < 16 * count:
         count = np.int64(0)
         for value in range(low, high + 1):
-            if hist[PEOPLE, value]:
+            if hist[VALUE_PEOPLE, value]:
                 present[count] = value
                 count += 1
     else:
@@ -269,8 +269,8 @@ def _clear_value_counts(table, work, count):  # type: ignore[no-untyped-def]
     hist, hist_label, present = work.counts, work.label_counts, work.present
     for number in range(count):
         value = present[number]
-        hist[PEOPLE, value] = 0
-        hist[BOUND, value] = 0
+        hist[VALUE_PEOPLE, value] = 0
+        hist[VALUE_BOUND, value] = 0
         for label in range(labels):
             hist_label[value * labels + label] = 0
 
@@ -298,8 +298,8 @@ def _weigh_column_cuts(table, work, count, size, cells):  # type: ignore[no-unty
     left, left_cells = np.int64(0), np.int64(0)
     for number in range(count - 1):
         value = present[number]
-        left += hist[PEOPLE, value]
-        left_cells += hist[BOUND, value]
+        left += hist[VALUE_PEOPLE, value]
+        left_cells += hist[VALUE_BOUND, value]
         right = size - left
         if labels > 1:
             _move_labels(work, value, labels)
@@ -316,10 +316,10 @@ def _weigh_column_cuts(table, work, count, size, cells):  # type: ignore[no-unty
             # Joining the small part to the other costs no more than suppressing it, unless the other is very large.
             good = min(left, right) + 2 * max(left, right) > rule.rows
         begin, end = value + 1, present[number + 1] + 1
-        effect[COST, begin] += cost
-        effect[COST, end] -= cost
-        effect[LEAST, begin] += least
-        effect[LEAST, end] -= least
+        effect[CELL_COST, begin] += cost
+        effect[CELL_COST, end] -= cost
+        effect[CELL_LEAST, begin] += least
+        effect[CELL_LEAST, end] -= least
         effect[GOOD, begin] += np.int64(good)
         effect[GOOD, end] -= np.int64(good)
         effect[SMALL, begin] += small

@@ -108,7 +108,7 @@ def count_class_values(of_row, rows, codes, counts, width, blocks, dense, values
 
 
 @compile_cached("int64(boolean[::1], float64[::1], int64[::1], int32[::1], int64[::1])")
-def choose_telling_node(live, bound, shape, gains, histogram):  # type: ignore[no-untyped-def]
+def choose_informative_node(live, bound, shape, gains, histogram):  # type: ignore[no-untyped-def]
     """The live node whose check rules out most, whichever way it ends; −1 if no node is live.
 
     If it fails, every finer node falls; if it succeeds, every node with a larger bound does. The node with
@@ -149,4 +149,4 @@ def choose_telling_node(live, bound, shape, gains, histogram):  # type: ignore[n
     return chosen_node
 
 
-LOOPS = LatticeLoops(add_to_keys, group_keys, add_suppression_costs, count_class_values, choose_telling_node)
+LOOPS = LatticeLoops(add_to_keys, group_keys, add_suppression_costs, count_class_values, choose_informative_node)

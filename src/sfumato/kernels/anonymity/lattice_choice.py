@@ -24,11 +24,11 @@ class LatticeLoops(NamedTuple):
     group_keys: Callable[..., int]
     add_suppression_costs: Callable[..., None]
     count_class_values: Callable[..., int]
-    choose_telling_node: Callable[..., int]
+    choose_informative_node: Callable[..., int]
 
 
 def choose_lattice_loops(work: int) -> LatticeLoops:
-    """The loops for so many more rows and nodes."""
+    """The loops for this amount of further work, in rows times nodes."""
     global _work_total  # noqa: PLW0603  (how much a process has done is a fact about the process)
     _work_total += work
     if _work_total > _WORTH or _COMPILED in sys.modules:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from sfumato.arrays import Codes, Flags, Floats, Ints
 from sfumato.kernels.anonymity.lattice_choice import LatticeLoops
 
-_ODD = np.uint64(0x9E3779B97F4A7C15)
+_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 def add_to_keys(keys: Ints, codes: Codes, lookup: Ints) -> None:
@@ -34,7 +34,7 @@ def group_keys(
 ) -> int:
     """Number the classes of equal keys as they first appear, add up their weights, note their first rows.
 
-    Rows are thrown into slots, round after round: equal keys share a slot, and the first row in a slot stands for
+    Rows are hashed into slots in rounds: equal keys share a slot, and the first row in a slot stands for
     its key. Those who share a slot with another key go to the next round, with other slots.
     """
     mask = np.uint64(len(slot_class) - 1)
@@ -44,7 +44,7 @@ def group_keys(
     direct = radix <= len(slot_class)
     while len(remaining_rows):
         if not direct:
-            mixed_keys = mixed_keys * _ODD
+            mixed_keys = mixed_keys * _HASH_MULTIPLIER
             mixed_keys = mixed_keys ^ (mixed_keys >> np.uint64(29))
         slots = keys if direct else (mixed_keys & mask).view(np.int64)
         slot_class[slots[::-1]] = remaining_rows[::-1]  # the last assignment stays, so the first row does
@@ -108,7 +108,7 @@ def count_class_values(
     return pairs
 
 
-def choose_telling_node(live: Flags, bound: Floats, shape: Ints, gains: Codes, histogram: Ints) -> int:
+def choose_informative_node(live: Flags, bound: Floats, shape: Ints, gains: Codes, histogram: Ints) -> int:
     """The live node whose check rules out most, whichever way it ends; −1 if no node is live.
 
     `gains` is left with how many that are, for every live node.
@@ -142,10 +142,10 @@ __all__ = [
     "add_finer_nodes",
     "add_suppression_costs",
     "add_to_keys",
-    "choose_telling_node",
+    "choose_informative_node",
     "count_class_values",
     "group_keys",
 ]
 
 
-LOOPS = LatticeLoops(add_to_keys, group_keys, add_suppression_costs, count_class_values, choose_telling_node)
+LOOPS = LatticeLoops(add_to_keys, group_keys, add_suppression_costs, count_class_values, choose_informative_node)

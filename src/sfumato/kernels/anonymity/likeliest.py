@@ -15,7 +15,7 @@ _TIE = 1e-9
 
 SCALE, WALL, ONE_MISSING, BOTH_MISSING = range(4)
 """What the law of a column says."""
-BEGIN, WIDTH = range(2)
+RUN_BEGIN, RUN_WIDTH = range(2)
 """Where the table of a column begins, and how many labels it has."""
 
 
@@ -73,7 +73,7 @@ def price_row(numbers, labels, person, row, most):  # type: ignore[no-untyped-de
         if cost > most:
             return cost
     for column in range(labels.theirs.shape[1]):
-        begin, width = labels.layout[column, BEGIN], labels.layout[column, WIDTH]
+        begin, width = labels.layout[column, RUN_BEGIN], labels.layout[column, RUN_WIDTH]
         cost += labels.costs[begin + labels.theirs[person, column] * width + labels.ours[row, column]]
         if cost > most:
             return cost

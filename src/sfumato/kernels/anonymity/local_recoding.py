@@ -15,7 +15,7 @@ def peel_rows(codes, weights, nodes, starts, counts, groups, k, node_of_row):  #
     """Number the node at which each row became final, −1 for rows that never did; returns the weight of those.
 
     `starts[column, level]` is where the groups of a column's leaves at a level begin in `groups`, and `counts`
-    how many groups there are. Columns are at most so many and so wide that a key fits 62 bits.
+    how many groups there are. A key of all columns fits 62 bits.
     """
     columns, rows = codes.shape
     remaining_rows = np.arange(rows)

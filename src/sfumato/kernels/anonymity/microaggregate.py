@@ -137,7 +137,7 @@ def _assign_group(space, distance, nearest, group, state):  # type: ignore[no-un
 
 @compile_cached("boolean(MixedSpace, int64, int32[::1], int64[::1], int64)")
 def group_by_mdav(space, k, group, state, budget):  # type: ignore[no-untyped-def]
-    """Group the rows left, for so many row visits; true when all have a group. The space is used up."""
+    """Group the remaining rows, for at most `budget` row visits; true when all have a group. The space is used up."""
     rows = space.rows
     distance = np.empty(state[LEFT], dtype=np.float64)
     centre, shares = np.empty(space.numbers.shape[0]), np.empty(space.start[-1])

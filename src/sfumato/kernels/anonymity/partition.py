@@ -19,8 +19,8 @@ import numpy as np
 from sfumato.arrays import CodeGrid, Codes, FloatGrid, Floats, IntGrid, Ints
 from sfumato.kernels.compilation import compile_cached, record
 
-RANGE, SET, TREE = 0, 1, 2
-KIND, LEAVES, START, HEIGHT, OWN = 0, 1, 2, 3, 4
+BY_RANGE, BY_SET, BY_TREE = 0, 1, 2
+COLUMN_KIND, LEAVES, START, HEIGHT, OWN = 0, 1, 2, 3, 4
 
 
 @record
@@ -85,14 +85,14 @@ def find_meeting_level(leaf, other, column, columns):  # type: ignore[no-untyped
 @compile_cached("int64(int64, int64, int64, int64, PartColumns)", allocates=False)
 def measure_width(low, high, distinct, column, columns):  # type: ignore[no-untyped-def]
     """What is lost by publishing some places, missing cells among them if `high` is the place after the last."""
-    kind, leaves = columns.traits[column, KIND], columns.traits[column, LEAVES]
+    kind, leaves = columns.traits[column, COLUMN_KIND], columns.traits[column, LEAVES]
     if high == leaves:
         return np.int64(0) if distinct == 1 and columns.traits[column, OWN] else max(leaves - 1, np.int64(1))
     if distinct == 1:
         return np.int64(0)
-    if kind == RANGE:
+    if kind == BY_RANGE:
         return high - low
-    if kind == SET:
+    if kind == BY_SET:
         return distinct - 1
     level = find_meeting_level(low, high, column, columns)
     if level > columns.traits[column, HEIGHT]:
@@ -160,7 +160,7 @@ def _compute_column_offsets(columns):  # type: ignore[no-untyped-def]
 def _choose_strict_cut(values, counts, distinct_count, rows, least, column, columns):  # type: ignore[no-untyped-def]
     """How many distinct places go left; 0 if there is no cut. High branches first, then the nearest to the median."""
     best, best_level, best_gap, left_count = np.int64(0), np.int64(-1), np.int64(0), np.int64(0)
-    branches = columns.traits[column, HEIGHT] > 0 and columns.traits[column, KIND] != RANGE
+    branches = columns.traits[column, HEIGHT] > 0 and columns.traits[column, COLUMN_KIND] != BY_RANGE
     for position in range(1, distinct_count):
         left_count += counts[position - 1]
         if left_count < least or rows - left_count < least:
@@ -251,7 +251,7 @@ def _partition_lines(lines, begin, end, column, value, left_count, spare):  # ty
 
 @compile_cached("CutRoom(int64, PartColumns)")
 def _make_room(rows, columns):  # type: ignore[no-untyped-def]
-    """Room for cuts of so many rows."""
+    """Room for cuts of this number of rows."""
     offsets = _compute_column_offsets(columns)
     histogram, ends = np.zeros(offsets[-1], dtype=np.int64), np.empty((columns.traits.shape[0], 2), dtype=np.int64)
     return CutRoom(offsets, histogram, ends, np.empty(rows, dtype=np.int32), np.empty(rows, dtype=np.int64))

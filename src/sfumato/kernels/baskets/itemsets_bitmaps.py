@@ -61,8 +61,9 @@ class BitmapStack(NamedTuple):
 
 
 (
-    AT, END, STOP, TOP, PERFECT_BEFORE, EXCLUDED_BEFORE, EXCLUDED_BEGIN, LENGTH, LISTED_BEGIN, LISTED_END, FOUND_BEFORE,
-    CHECKED, FRAME,
+    AT, BRANCH_END, BRANCH_STOP, BRANCH_TOP, PERFECT_BEFORE, EXCLUDED_BEFORE, EXCLUDED_BEGIN, LENGTH, LISTED_BEGIN,
+    LISTED_END, FOUND_BEFORE,
+    CHECKED, BRANCH_FRAME,
 ) = range(13)  # fmt: skip
 LONGEST_SORTED = 64
 MANY_EXCLUDED = 24
@@ -112,7 +113,7 @@ def _exclude_again(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
     begin, end = frames[depth, EXCLUDED_BEGIN], state[EXCLUDED]
     frames[depth + 1, EXCLUDED_BEFORE] = end
     frames[depth + 1, EXCLUDED_BEGIN] = begin
-    branches = frames[depth + 1, END] - frames[depth + 1, AT]
+    branches = frames[depth + 1, BRANCH_END] - frames[depth + 1, AT]
     if branches < FEW_BRANCHES or (state[KIND] == MAXIMAL and end - begin < MANY_EXCLUDED):
         return
     excluded_end = end
@@ -160,13 +161,13 @@ def _list_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
 def _lacks_bitmap_room(state, path, stack, depth):  # type: ignore[no-untyped-def]
     """Whether some array is too short for the steps from a frame."""
     frames = stack.frames
-    more = frames[depth, END] - frames[depth, AT]
+    more = frames[depth, BRANCH_END] - frames[depth, AT]
     set_words = (state[ROOT_ITEMS] + 63) >> 6
     return (
         is_short(state, PATH_ROWS, path.rows.shape[0], (state[ROOT_ROW] + depth + 3) * state[STRIDE])
         or is_short(state, PATH_PERFECT, path.perfect.shape[0], state[PERFECT] + more)
-        or is_short(state, STACK_EXTENSIONS, stack.items.shape[0], frames[depth, END] + more)
-        or is_short(state, STACK_BITS, stack.bits.shape[0], frames[depth, TOP] + more * state[ROOT_WORDS])
+        or is_short(state, STACK_EXTENSIONS, stack.items.shape[0], frames[depth, BRANCH_END] + more)
+        or is_short(state, STACK_BITS, stack.bits.shape[0], frames[depth, BRANCH_TOP] + more * state[ROOT_WORDS])
         or is_short(state, STACK_FRAMES, frames.shape[0], depth + 2)
         or is_short(state, STACK_EXCLUDED, stack.excluded_items.shape[0], 2 * (state[EXCLUDED] + more) + 2)
         or is_short(state, STACK_MASKS, stack.masks.shape[0], 2 * (depth + 2) * set_words)
@@ -215,9 +216,9 @@ def _extend_branch(state, path, root, stack, depth, branch):  # type: ignore[no-
         for word in range(set_words):
             masks[mask + word] = masks[mask - 2 * set_words + word]
         masks[mask + (ids[branch] >> 6)] |= np.uint64(1) << np.uint64(ids[branch] & 63)
-    begin = frames[depth, END]
+    begin = frames[depth, BRANCH_END]
     end = begin
-    top = np.uint64(frames[depth, TOP])
+    top = np.uint64(frames[depth, BRANCH_TOP])
     last = begin if fold or length < state[MAX_LENGTH] else branch
     for other in range(branch + 1, last):
         if words == 1:
@@ -246,8 +247,8 @@ def _extend_branch(state, path, root, stack, depth, branch):  # type: ignore[no-
         ids[target], counts[target], slots[target] = item, common_count, top
         end += 1
         top += words
-    frames[depth + 1, AT], frames[depth + 1, END], frames[depth + 1, STOP] = begin, end, end
-    frames[depth + 1, TOP], frames[depth + 1, LENGTH], frames[depth + 1, CHECKED] = np.int64(top), length, 0
+    frames[depth + 1, AT], frames[depth + 1, BRANCH_END], frames[depth + 1, BRANCH_STOP] = begin, end, end
+    frames[depth + 1, BRANCH_TOP], frames[depth + 1, LENGTH], frames[depth + 1, CHECKED] = np.int64(top), length, 0
     return length
 
 
@@ -259,7 +260,7 @@ def _opens_maximal(state, stack, depth):  # type: ignore[no-untyped-def]
     tail = (2 * depth + 2) * set_words
     for word in range(set_words):
         masks[tail + word] = 0
-    for position in range(frames[depth + 1, AT], frames[depth + 1, END]):
+    for position in range(frames[depth + 1, AT], frames[depth + 1, BRANCH_END]):
         masks[tail + (ids[position] >> 6)] |= np.uint64(1) << np.uint64(ids[position] & 63)
     listed_count = state[LISTED]
     _list_known(state, stack, depth, np.uint64(tail + set_words))
@@ -276,7 +277,7 @@ def _is_pruned(state, stack, depth, branch):  # type: ignore[no-untyped-def]
     if state[KIND] == MAXIMAL:
         tail = 2 * depth * ((state[ROOT_ITEMS] + 63) >> 6)
         if _is_known(state, stack, depth, np.uint64(tail)):
-            frames[depth, AT] = frames[depth, STOP]
+            frames[depth, AT] = frames[depth, BRANCH_STOP]
             return True
         masks[tail + (ids[branch] >> 6)] &= ~(np.uint64(1) << np.uint64(ids[branch] & 63))
     words = np.uint64(state[ROOT_WORDS])
@@ -292,7 +293,7 @@ def _take_branch(state, output, path, stack, depth, branch, length):  # type: ig
     counts, slots, frames = stack.supports, stack.slots, stack.frames
     masks, maximal_sets = stack.masks, stack.maximal_sets
     begin = (state[ROOT_ROW] + depth + 1) * state[STRIDE]
-    is_leaf = frames[depth + 1, AT] == frames[depth + 1, END]
+    is_leaf = frames[depth + 1, AT] == frames[depth + 1, BRANCH_END]
     if length > state[MAX_LENGTH]:
         return False
     if state[KIND] != MAXIMAL:
@@ -321,7 +322,7 @@ def search_bitmaps(state, output, path, root, stack):  # type: ignore[no-untyped
                 return status
         depth = state[DEPTH]
         branch = frames[depth, AT]
-        if branch == frames[depth, STOP]:
+        if branch == frames[depth, BRANCH_STOP]:
             _leave_frame(state, stack, depth)
             continue
         if state[WORK_LEFT] <= 0:
@@ -334,7 +335,7 @@ def search_bitmaps(state, output, path, root, stack):  # type: ignore[no-untyped
             frames[depth, CHECKED] = 1
         if state[KIND] == MAXIMAL and _lacks_room_for_found(state, stack):
             return GROW
-        state[WORK_LEFT] -= (frames[depth, END] - branch) * (8 + state[ROOT_WORDS])
+        state[WORK_LEFT] -= (frames[depth, BRANCH_END] - branch) * (8 + state[ROOT_WORDS])
         frames[depth, AT] = branch + 1
         perfect_before = state[PERFECT]
         is_open = False
@@ -367,8 +368,8 @@ def open_root(state, root, stack, length, perfect_before, first, stop):  # type:
         stack.support_bounds,
     )
     branches = state[ROOT_ITEMS] - state[ROOT_BEFORE]
-    frames[0, AT], frames[0, STOP], frames[0, END] = first, stop, branches
-    frames[0, TOP] = state[ROOT_ITEMS] * state[ROOT_WORDS]
+    frames[0, AT], frames[0, BRANCH_STOP], frames[0, BRANCH_END] = first, stop, branches
+    frames[0, BRANCH_TOP] = state[ROOT_ITEMS] * state[ROOT_WORDS]
     frames[0, LENGTH], frames[0, PERFECT_BEFORE] = length, perfect_before
     frames[0, EXCLUDED_BEGIN], frames[0, CHECKED] = 0, 0
     frames[0, EXCLUDED_BEFORE], frames[0, LISTED_BEGIN], frames[0, LISTED_END] = 0, state[LISTED], state[LISTED]

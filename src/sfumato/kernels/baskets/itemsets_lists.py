@@ -45,7 +45,8 @@ class ListSearch(NamedTuple):
 
 
 (
-    AT, ITEMS, LENGTH, PERFECT_BEFORE, FLAT_BEGIN, FLAT_END, PLACES_BEGIN, PLACES_END, ITEMS_BEGIN, ITEMS_END, FRAME,
+    AT, LIST_ITEMS, LIST_LENGTH, LIST_PERFECT_BEFORE, FLAT_BEGIN, LIST_FLAT_END, PLACES_BEGIN, LIST_PLACES_END,
+    LIST_ITEMS_BEGIN, LIST_ITEMS_END, LIST_FRAME,
 ) = range(11)  # fmt: skip
 
 
@@ -129,7 +130,7 @@ def _open_level(search, level, total, excluded_count, length, perfect_before):  
     """Make a level of the rows that were copied: where each item is, and its code and support."""
     frames, lists, root = search.frames, search.lists, search.root
     flat, places, starts, codes, counts = lists.flat, lists.places, lists.starts, lists.codes, lists.supports
-    first, begin, end = frames[level, ITEMS_BEGIN], frames[level, FLAT_BEGIN], frames[level, FLAT_END]
+    first, begin, end = frames[level, LIST_ITEMS_BEGIN], frames[level, FLAT_BEGIN], frames[level, LIST_FLAT_END]
     for item in range(total + 1):
         starts[first + item] = 0
     for index in range(begin + 1, end):
@@ -151,9 +152,9 @@ def _open_level(search, level, total, excluded_count, length, perfect_before):  
     for item in range(total, 0, -1):
         starts[first + item] = starts[first + item - 1]
     starts[first] = frames[level, PLACES_BEGIN]
-    frames[level, AT], frames[level, ITEMS], frames[level, LENGTH] = excluded_count, total, length
-    frames[level, PERFECT_BEFORE], frames[level, PLACES_END] = perfect_before, places_end
-    frames[level, ITEMS_END] = first + total + 1
+    frames[level, AT], frames[level, LIST_ITEMS], frames[level, LIST_LENGTH] = excluded_count, total, length
+    frames[level, LIST_PERFECT_BEFORE], frames[level, LIST_PLACES_END] = perfect_before, places_end
+    frames[level, LIST_ITEMS_END] = first + total + 1
 
 
 @part
@@ -183,7 +184,7 @@ def _lacks_list_room(search, items):  # type: ignore[no-untyped-def]
         or is_short(state, STACK_EXCLUDED, stack.excluded_items.shape[0], items + 2)
         or is_short(state, STACK_MASKS, stack.masks.shape[0], 2 * set_words)
         or is_short(state, LEVEL_FRAMES, frames.shape[0], level + 2)
-        or is_short(state, LEVEL_ITEMS, search.lists.starts.shape[0], frames[level, ITEMS_END] + items + 2)
+        or is_short(state, LEVEL_ITEMS, search.lists.starts.shape[0], frames[level, LIST_ITEMS_END] + items + 2)
     )
 
 
@@ -210,7 +211,7 @@ def _branch_from_item(search, lists, first, item, kept_count, later_count, lengt
             begin,
             end,
             deeper.flat,
-            frames[level, FLAT_END],
+            frames[level, LIST_FLAT_END],
             scratch.number_of,
             excluded_count,
         )
@@ -237,13 +238,13 @@ def _branch_from_item(search, lists, first, item, kept_count, later_count, lengt
         state[ROOT_ROW], state[ROOT_EXACT] = level + 1, is_few
         state[FOUND], state[LISTED] = 0, 0
         if not is_few and branches > (state[KIND] == ALL):
-            _set_bits(state, stack.bits, deeper.flat, frames[level, FLAT_END], flat_end)
+            _set_bits(state, stack.bits, deeper.flat, frames[level, LIST_FLAT_END], flat_end)
         _order_branches(state, search.root, stack)
         open_root(state, search.root, stack, length, perfect_before, 0, branches)
         return DONE
-    frames[level + 1, FLAT_BEGIN], frames[level + 1, FLAT_END] = frames[level, FLAT_END], flat_end
-    frames[level + 1, PLACES_BEGIN] = frames[level, PLACES_END]
-    frames[level + 1, ITEMS_BEGIN] = frames[level, ITEMS_END]
+    frames[level + 1, FLAT_BEGIN], frames[level + 1, LIST_FLAT_END] = frames[level, LIST_FLAT_END], flat_end
+    frames[level + 1, PLACES_BEGIN] = frames[level, LIST_PLACES_END]
+    frames[level + 1, LIST_ITEMS_BEGIN] = frames[level, LIST_ITEMS_END]
     _open_level(search, level + 1, total, excluded_count, length, perfect_before)
     state[LEVEL] = level + 1
     return DONE
@@ -255,7 +256,7 @@ def _visit_item(search, lists, first, items, item):  # type: ignore[no-untyped-d
     state, frames, scratch = search.state, search.frames, search.scratch
     level = state[LEVEL]
     begin, end = lists.starts[first + item], lists.starts[first + item + 1]
-    length = frames[level, LENGTH] + 1
+    length = frames[level, LIST_LENGTH] + 1
     if _lacks_list_room(search, 1):
         return GROW
     extend_row(search.path.rows, state[STRIDE], level, length - 1, lists.codes[first + item])
@@ -268,7 +269,7 @@ def _visit_item(search, lists, first, items, item):  # type: ignore[no-untyped-d
     if kept_count < 0:
         return DONE
     if _lacks_list_room(search, kept_count) or is_short(
-        state, LEVEL_FLAT, search.lists.flat.shape[0], frames[level, FLAT_END] + visits + end - begin + 2
+        state, LEVEL_FLAT, search.lists.flat.shape[0], frames[level, LIST_FLAT_END] + visits + end - begin + 2
     ):
         _forget_kept_items(scratch, kept_count)
         return GROW
@@ -290,10 +291,10 @@ def search_lists(search, base):  # type: ignore[no-untyped-def]
                 return status
         level = state[LEVEL]
         item = frames[level, AT]
-        if item == frames[level, ITEMS]:
+        if item == frames[level, LIST_ITEMS]:
             if level == 0:
                 return DONE
-            state[PERFECT] = frames[level, PERFECT_BEFORE]
+            state[PERFECT] = frames[level, LIST_PERFECT_BEFORE]
             state[LEVEL] = level - 1
             continue
         if state[WORK_LEFT] <= 0:
@@ -301,8 +302,8 @@ def search_lists(search, base):  # type: ignore[no-untyped-def]
         if not has_room(state, output, 1, state[STRIDE]):
             return FULL
         lists = search.lists if level else base
-        items = frames[level, ITEMS] if level else base.supports.shape[0]
-        status = _visit_item(search, lists, frames[level, ITEMS_BEGIN], items, item)
+        items = frames[level, LIST_ITEMS] if level else base.supports.shape[0]
+        status = _visit_item(search, lists, frames[level, LIST_ITEMS_BEGIN], items, item)
         if status != DONE:
             return status
         frames[level, AT] = item + 1

@@ -93,7 +93,7 @@ def give_set(state, output, row, begin, length, support):  # type: ignore[no-unt
 
 @part
 def has_room(state, output, sets, codes):  # type: ignore[no-untyped-def]
-    """Whether so many more sets and codes fit into the buffer."""
+    """Whether this number of further sets and codes fits into the buffer."""
     return state[SETS] + sets <= output.ends.shape[0] and state[CODES] + codes <= output.codes.shape[0]
 
 

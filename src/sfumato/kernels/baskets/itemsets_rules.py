@@ -18,7 +18,7 @@ from sfumato.kernels.compilation import compile_cached, record
 RULE_SET, RULE_LEFT, RULE_RIGHT = range(3)
 """Which itemsets a rule consists of: all of it, its left side, its right side."""
 DONE, FULL, PAUSED, LACKING = range(4)
-SET, STOP, DEPTH, FILLED, WORK_LEFT, FIELDS = range(6)
+WALK_SET, WALK_STOP, WALK_DEPTH, WALK_FILLED, WALK_WORK_LEFT, WALK_FIELDS = range(6)
 
 
 @record
@@ -66,7 +66,7 @@ def _find_set(keys, slots, key):  # type: ignore[no-untyped-def]
 
 @compile_cached("int64(int64[::1], IndexedSets, int64, int64[::1], uint64[::1], int64[:,::1])")
 def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore[no-untyped-def]
-    """Write the rules of sets `SET` to `STOP`, with right sides up to a length, until done, full or so much work done;
+    """Write the rules of sets `WALK_SET` to `WALK_STOP`, with right sides up to a length, until done, full or paused;
     LACKING if a side is not among the sets.
 
     A right side grows by one item at a time, in order: if a rule is not sure enough, no rule that moves more items to
@@ -74,27 +74,27 @@ def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore
     """
     offsets, codes, supports, needed_supports = sets.offsets, sets.codes, sets.supports, sets.needed_supports
     marks, keys, slots = sets.marks, sets.keys, sets.slots
-    while state[SET] < state[STOP]:
-        number = state[SET]
+    while state[WALK_SET] < state[WALK_STOP]:
+        number = state[WALK_SET]
         begin = offsets[number]
         size = offsets[number + 1] - begin
-        depth = state[DEPTH]
+        depth = state[WALK_DEPTH]
         if size < 2:
-            state[SET] += 1
+            state[WALK_SET] += 1
             continue
         if depth == 0:
             places[1] = -1
             right_keys[0] = np.uint64(0)
             depth = 1
         while depth > 0:
-            if state[FILLED] == rules.shape[0] or state[WORK_LEFT] <= 0:
-                state[DEPTH] = depth
-                return FULL if state[FILLED] == rules.shape[0] else PAUSED
+            if state[WALK_FILLED] == rules.shape[0] or state[WALK_WORK_LEFT] <= 0:
+                state[WALK_DEPTH] = depth
+                return FULL if state[WALK_FILLED] == rules.shape[0] else PAUSED
             places[depth] += 1
             if places[depth] == size:
                 depth -= 1
                 continue
-            state[WORK_LEFT] -= 1
+            state[WALK_WORK_LEFT] -= 1
             right = right_keys[depth - 1] + marks[codes[begin + places[depth]]]
             left_set = _find_set(keys, slots, keys[number] - right)
             right_set = _find_set(keys, slots, right)
@@ -102,17 +102,17 @@ def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore
                 return LACKING
             if supports[number] < needed_supports[left_set]:
                 continue
-            rule_index = state[FILLED]
+            rule_index = state[WALK_FILLED]
             rules[rule_index, RULE_SET], rules[rule_index, RULE_LEFT], rules[rule_index, RULE_RIGHT] = (
                 number,
                 left_set,
                 right_set,
             )
-            state[FILLED] = rule_index + 1
+            state[WALK_FILLED] = rule_index + 1
             if depth < longest and depth + 1 < size:
                 right_keys[depth] = right
                 depth += 1
                 places[depth] = places[depth - 1]
-        state[DEPTH] = 0
-        state[SET] += 1
+        state[WALK_DEPTH] = 0
+        state[WALK_SET] += 1
     return DONE

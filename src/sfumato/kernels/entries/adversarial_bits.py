@@ -14,9 +14,11 @@ from sfumato.kernels.bits import add_common_rows, count_common_rows, do_rows_mee
 from sfumato.kernels.compilation import compile_cached
 
 from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
-    BASE, BITS, CHILD_END, COLUMN, COLUMN_EMPTY, COLUMN_HIDDEN, COUNT, END, FREE, HIDING, IN_BITS, ITEM, KIND, LIVE,
-    LIVING, PAIR, PAIR_COLUMN, PAIR_END, PAIR_FIELDS, PAIR_HIDDEN, PAIR_ITEM, PAIR_SHOWN, REACHED, SET, SHOWING, STEP,
-    STEP_COLUMN, STEP_END, STEP_ITEM, STEP_NEXT, STEP_REACHED, STEP_SET, STEP_TOP, TARGETS, TOP, TOUCHED,
+    BASE, BITS, CHILD_END, FRAME_COLUMN, COLUMN_EMPTY, COLUMN_HIDDEN, FRAME_COUNT, FRAME_END, FREE, HIDING, IN_BITS,
+    FRAME_ITEM, FRAME_KIND, LIVE,
+    LIVING, PAIR, PAIR_COLUMN, PAIR_END, PAIR_FIELDS, PAIR_HIDDEN, PAIR_ITEM, PAIR_SHOWN, REACHED, FRAME_SET, SHOWING,
+    STEP,
+    STEP_COLUMN, STEP_END, STEP_ITEM, STEP_NEXT, STEP_REACHED, STEP_SET, STEP_TOP, TARGETS, FRAME_TOP, TOUCHED,
 )  # fmt: skip
 from sfumato.kernels.entries.adversarial_rows import name_values, write_rule
 
@@ -26,7 +28,7 @@ ROW_BITS, TOUCHED_BITS, HIDDEN_BITS = range(3)
 
 @compile_cached("int64(int64)")
 def count_words(rows):  # type: ignore[no-untyped-def]
-    """How many words so many rows take."""
+    """How many words the bits of these rows take."""
     return (rows + 63) >> 6
 
 
@@ -43,7 +45,7 @@ def _set_rows(cell, rows, begin, end, column, slot, places, field, bits, word_of
 
 @compile_cached("void(uint64[::1], int64, int64)")
 def _fill_bits(bits, begin, many):  # type: ignore[no-untyped-def]
-    """The set of all rows: so many bits."""
+    """The set of all rows: `many` bits."""
     for word in range(many >> 6):
         bits[begin + word] = ~np.uint64(0)
     if many & 63:
@@ -53,7 +55,7 @@ def _fill_bits(bits, begin, many):  # type: ignore[no-untyped-def]
 @compile_cached("int64(int32[:,::1], int32[::1], int64[::1], int64, int32[::1], int32[::1], int64, uint8[::1], int64)")
 def _name_targets(cell, rows, frame, column, slot, names, many, alive, items):  # type: ignore[no-untyped-def]
     """Number on the living targets of a column, those that have no number yet; returns how many numbers there are."""
-    for position in range(frame[LIVE], frame[TOP]):
+    for position in range(frame[LIVE], frame[FRAME_TOP]):
         code = cell[rows[position], column]
         if alive[code] and slot[code - items] == 0:
             many += 1
@@ -71,7 +73,7 @@ def _make_pairs(entries, stacks, room, frame, column, target, many, free):  # ty
     slot, names, places, alive = room.slot, room.names, room.tally, room.alive
     hiding = count_words(frame[SHOWING] - frame[HIDING])
     words = hiding + count_words(frame[TOUCHED] - frame[SHOWING])
-    touched_words = count_words(frame[END] - frame[TOUCHED])
+    touched_words = count_words(frame[FRAME_END] - frame[TOUCHED])
     begin = free
     for k in range(1, many + 1):
         places[k, ROW_BITS], places[k, TOUCHED_BITS] = free, free + words
@@ -83,7 +85,7 @@ def _make_pairs(entries, stacks, room, frame, column, target, many, free):  # ty
     _set_rows(cell, rows, frame[HIDING], frame[SHOWING], column, slot, places, ROW_BITS, bits, 0)
     _set_rows(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, ROW_BITS, bits, hiding)
     slot[2 * items] = 0
-    _set_rows(entries.earlier, rows, frame[TOUCHED], frame[END], column, slot, places, TOUCHED_BITS, bits, 0)
+    _set_rows(entries.earlier, rows, frame[TOUCHED], frame[FRAME_END], column, slot, places, TOUCHED_BITS, bits, 0)
     if not target:
         return free
     hidden_begin = free
@@ -122,13 +124,13 @@ def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def
     slot, names, places, alive = room.slot, room.names, room.tally, room.alive
     hiding = count_words(frame[SHOWING] - frame[HIDING])
     showing = count_words(frame[TOUCHED] - frame[SHOWING])
-    touched_words = count_words(frame[END] - frame[TOUCHED])
+    touched_words = count_words(frame[FRAME_END] - frame[TOUCHED])
     free = frame[BITS]
-    frame[KIND], frame[BASE] = IN_BITS, depth
-    frame[SET], frame[LIVING], frame[REACHED] = free, free + hiding + showing, free + 2 * hiding + showing
+    frame[FRAME_KIND], frame[BASE] = IN_BITS, depth
+    frame[FRAME_SET], frame[LIVING], frame[REACHED] = free, free + hiding + showing, free + 2 * hiding + showing
     _fill_bits(bits, free, frame[SHOWING] - frame[HIDING])
     _fill_bits(bits, free + hiding, frame[TOUCHED] - frame[SHOWING])
-    _fill_bits(bits, frame[REACHED], frame[END] - frame[TOUCHED])
+    _fill_bits(bits, frame[REACHED], frame[FRAME_END] - frame[TOUCHED])
     free = frame[REACHED] + touched_words
     frame[PAIR] = frame[PAIR_END]
     frame[STEP] = frame[STEP_TOP]
@@ -136,7 +138,7 @@ def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def
     for column in range(settings.columns):
         target = offset < frame[TARGETS] and targets[offset] == column
         offset += target
-        extends = column > frame[COLUMN] and (frame[TARGETS] > 1 or not target)
+        extends = column > frame[FRAME_COLUMN] and (frame[TARGETS] > 1 or not target)
         if not target and not extends:
             continue
         shown_count = 0
@@ -164,11 +166,11 @@ def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def
             slot[names[k]] = 0
     bits[frame[LIVING] : frame[LIVING] + hiding] = np.uint64(0)
     for offset in range(frame[PAIR], frame[PAIR_END]):
-        add_common_rows(bits, frame[SET], pairs[offset, PAIR_HIDDEN], hiding, frame[LIVING])
+        add_common_rows(bits, frame[FRAME_SET], pairs[offset, PAIR_HIDDEN], hiding, frame[LIVING])
         alive[settings.values + pairs[offset, PAIR_ITEM]] = 0
     frame[STEP_END] = frame[STEP_TOP]
     frame[BITS] = free
-    frame[FREE] = frame[TOP]
+    frame[FREE] = frame[FRAME_TOP]
 
 
 @compile_cached(
@@ -178,8 +180,8 @@ def step_to_next_child(bits, steps, base, frame, child, ours, all_ours, settings
     """Take steps from a node until enough rows, a living one and a touched one are left; whether one was found."""
     hiding = count_words(base[SHOWING] - base[HIDING])
     words = hiding + count_words(base[TOUCHED] - base[SHOWING])
-    touched_words = count_words(base[END] - base[TOUCHED])
-    child[SET], child[LIVING], child[REACHED] = frame[BITS], frame[BITS] + words, frame[BITS] + words + hiding
+    touched_words = count_words(base[FRAME_END] - base[TOUCHED])
+    child[FRAME_SET], child[LIVING], child[REACHED] = frame[BITS], frame[BITS] + words, frame[BITS] + words + hiding
     child[BITS] = child[REACHED] + touched_words
     while frame[STEP] < frame[STEP_END]:
         step = steps[frame[STEP]]
@@ -188,12 +190,12 @@ def step_to_next_child(bits, steps, base, frame, child, ours, all_ours, settings
             continue
         if settings.tracking == 1 and not do_rows_meet(bits, frame[REACHED], step[STEP_REACHED], touched_words):
             continue
-        child[COUNT] = intersect_row_sets(bits, frame[SET], step[STEP_SET], words, child[SET])
-        if child[COUNT] < settings.least:
+        child[FRAME_COUNT] = intersect_row_sets(bits, frame[FRAME_SET], step[STEP_SET], words, child[FRAME_SET])
+        if child[FRAME_COUNT] < settings.least:
             continue
         intersect_row_sets(bits, frame[REACHED], step[STEP_REACHED], touched_words, child[REACHED])
-        child[ITEM], child[COLUMN] = step[STEP_ITEM], step[STEP_COLUMN]
-        child[KIND], child[BASE], child[FREE] = IN_BITS, frame[BASE], frame[FREE]
+        child[FRAME_ITEM], child[FRAME_COLUMN] = step[STEP_ITEM], step[STEP_COLUMN]
+        child[FRAME_KIND], child[BASE], child[FREE] = IN_BITS, frame[BASE], frame[FREE]
         child[STEP], child[STEP_END], child[STEP_TOP] = step[STEP_NEXT], frame[STEP_END], frame[STEP_TOP]
         child[PAIR], child[PAIR_END], child[CHILD_END] = frame[PAIR], frame[PAIR_END], frame[CHILD_END]
         return True
@@ -214,20 +216,20 @@ def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # ty
     for index in range(first, last):
         pair = pairs[index]
         column = pair[PAIR_COLUMN]
-        if column == child[COLUMN]:
+        if column == child[FRAME_COLUMN]:
             continue
-        secretly = count_common_rows(bits, child[SET], pair[PAIR_HIDDEN], hiding)
+        secretly = count_common_rows(bits, child[FRAME_SET], pair[PAIR_HIDDEN], hiding)
         if secretly == 0:
             continue
-        fits = count_common_rows(bits, child[SET], pair[PAIR_SHOWN], words)
+        fits = count_common_rows(bits, child[FRAME_SET], pair[PAIR_SHOWN], words)
         if fits < settings.fitting:
             continue
         if column != last_column:
             last_column = column
-            hidden_count = count_common_rows(bits, child[SET], pair[COLUMN_HIDDEN], hiding)
-            public = child[COUNT] - hidden_count
+            hidden_count = count_common_rows(bits, child[FRAME_SET], pair[COLUMN_HIDDEN], hiding)
+            public = child[FRAME_COUNT] - hidden_count
             if pair[COLUMN_EMPTY] >= 0:
-                public -= count_common_rows(bits, child[SET], pair[COLUMN_EMPTY], words)
+                public -= count_common_rows(bits, child[FRAME_SET], pair[COLUMN_EMPTY], words)
         if public < settings.least:
             continue
         for field in range(PAIR_FIELDS):
@@ -242,7 +244,7 @@ def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # ty
         return False
     bits[child[LIVING] : child[LIVING] + hiding] = np.uint64(0)
     for index in range(last, top):
-        add_common_rows(bits, child[SET], pairs[index, PAIR_HIDDEN], hiding, child[LIVING])
+        add_common_rows(bits, child[FRAME_SET], pairs[index, PAIR_HIDDEN], hiding, child[LIVING])
     return True
 
 
@@ -251,11 +253,11 @@ def number_rows(bits, base, frame, rows):  # type: ignore[no-untyped-def]
     """Give a node of bits its rows as numbers too, where the stack is free."""
     hiding = count_words(base[SHOWING] - base[HIDING])
     showing = count_words(base[TOUCHED] - base[SHOWING])
-    touched_words = count_words(base[END] - base[TOUCHED])
+    touched_words = count_words(base[FRAME_END] - base[TOUCHED])
     frame[HIDING] = frame[FREE]
-    frame[SHOWING] = list_set_rows(bits, frame[SET], hiding, rows, base[HIDING], frame[HIDING])
-    frame[TOUCHED] = list_set_rows(bits, frame[SET] + hiding, showing, rows, base[SHOWING], frame[SHOWING])
-    frame[END] = list_set_rows(bits, frame[REACHED], touched_words, rows, base[TOUCHED], frame[TOUCHED])
+    frame[SHOWING] = list_set_rows(bits, frame[FRAME_SET], hiding, rows, base[HIDING], frame[HIDING])
+    frame[TOUCHED] = list_set_rows(bits, frame[FRAME_SET] + hiding, showing, rows, base[SHOWING], frame[SHOWING])
+    frame[FRAME_END] = list_set_rows(bits, frame[REACHED], touched_words, rows, base[TOUCHED], frame[TOUCHED])
 
 
 @compile_cached("void(int64[::1], int64[:,::1], uint8[::1], int64)")
@@ -264,7 +266,7 @@ def mark_living(frame, pairs, alive, items):  # type: ignore[no-untyped-def]
     for index in range(frame[PAIR], frame[PAIR_END]):
         alive[items + pairs[index, PAIR_ITEM]] = 1
     frame[PAIR_END] = frame[PAIR]
-    frame[BITS] = frame[SET]
+    frame[BITS] = frame[FRAME_SET]
 
 
 @compile_cached("void(uint64[::1], int64[::1], int64[::1], int64[:,::1], uint8[::1], int64)")
@@ -278,6 +280,6 @@ def keep_pairs(bits, base, child, pairs, alive, items):  # type: ignore[no-untyp
             alive[items + pairs[index, PAIR_ITEM]] = 0
             for field in range(PAIR_FIELDS):
                 pairs[top, field] = pairs[index, field]
-            add_common_rows(bits, child[SET], pairs[index, PAIR_HIDDEN], hiding, child[LIVING])
+            add_common_rows(bits, child[FRAME_SET], pairs[index, PAIR_HIDDEN], hiding, child[LIVING])
             top += 1
     child[PAIR], child[PAIR_END] = last, top

@@ -14,22 +14,22 @@ from typing import NamedTuple
 from sfumato.arrays import Bytes, CodeGrid, Codes, Flags, IntGrid, Ints, Words
 from sfumato.kernels.compilation import record
 
-MORE, DONE, STACK_FULL, RULES_FULL, ITEMS_FULL, LISTS_FULL, BITS_FULL, STEPS_FULL, PAIRS_FULL = range(9)
+MORE, ALL_DONE, STACK_FULL, RULES_FULL, ITEMS_FULL, LISTS_FULL, BITS_FULL, STEPS_FULL, PAIRS_FULL = range(9)
 """Why the search returned: its share of work is done, everything is done, or a buffer must grow first."""
-DEPTH, RULES, ANTECEDENTS, ITEMS, LISTED, NODES, NEED = range(7)
+STATE_DEPTH, RULES, ANTECEDENTS, STATE_ITEMS, STATE_LISTED, NODES, NEED = range(7)
 """The state: depth, rules, antecedents, items in them, rows listed, nodes seen, how long a buffer must be."""
 STATE = 7
 (
-    ITEM, HIDING, SHOWING, TOUCHED, END, COUNT,
-    LIVE, TOP, FREE, COLUMN, CHILD, CHILD_END, TARGETS,
-    KIND, BASE, SET, LIVING, REACHED, BITS, STEP, STEP_END, STEP_TOP, PAIR, PAIR_END,
+    FRAME_ITEM, HIDING, SHOWING, TOUCHED, FRAME_END, FRAME_COUNT,
+    LIVE, FRAME_TOP, FREE, FRAME_COLUMN, CHILD, CHILD_END, TARGETS,
+    FRAME_KIND, BASE, FRAME_SET, LIVING, REACHED, BITS, STEP, STEP_END, STEP_TOP, PAIR, PAIR_END,
 ) = range(24)  # fmt: skip
 """A frame, one a depth. The item it adds; its runs of rows, their end and how many publicly match.
 Of rows as numbers: the run of those that hide a living target and its end; where the stack is free; the column whose
 values extend the antecedent now, or the last one that did; which children are left; how many target columns live.
 Of rows as bits: the kind, the depth of the base; the sets of matching rows, of those that hide a living target, and
 of touched ones; where bits are free; which steps are left and where the list of steps is free; the living pairs."""
-FRAME = 24
+FRAME_FIELDS = 24
 IN_ROWS, IN_BITS, TO_NUMBER, TO_BUILD = range(4)
 """The kinds: rows as numbers, rows as bits, rows as bits that shall become numbers, numbers that shall be a base."""
 STEP_ITEM, STEP_COLUMN, STEP_SET, STEP_REACHED, STEP_NEXT = range(5)

@@ -8,7 +8,8 @@ import numpy as np
 from sfumato.kernels.compilation import compile_cached
 
 from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
-    ANTECEDENTS, CHILD, COLUMN, COUNT, END, FREE, HIDING, ITEM, ITEMS, LISTED, LIVE, RULES, SHOWING, TARGETS, TOP,
+    ANTECEDENTS, CHILD, FRAME_COLUMN, FRAME_COUNT, FRAME_END, FREE, HIDING, FRAME_ITEM, STATE_ITEMS, STATE_LISTED, LIVE,
+    RULES, SHOWING, TARGETS, FRAME_TOP,
     TOUCHED,
 )  # fmt: skip
 
@@ -81,11 +82,11 @@ def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules)
     living = 0
     for index in range(frames[depth - 1, TARGETS] if depth else settings.columns):
         column = targets[depth - 1, index] if depth else index
-        if column == frame[COLUMN]:
+        if column == frame[FRAME_COLUMN]:
             continue
         value_count = _count_hidden_values(cell, rows, frame, settings.values, column, slot, names, tally)
         hidden_count = tally[0, HIDDEN]
-        public = frame[COUNT] - hidden_count - tally[0, SHOWN]
+        public = frame[FRAME_COUNT] - hidden_count - tally[0, SHOWN]
         if value_count == 0 or public < settings.least:
             continue
         lives = False
@@ -115,13 +116,13 @@ def keep_living(cell, rows, frame, targets, alive, free):  # type: ignore[no-unt
                 top += 1
                 break
     frame[LIVE] = free
-    frame[TOP] = top
+    frame[FRAME_TOP] = top
 
 
 @compile_cached("void(int32[:,::1], int32[::1], int64[::1], int64[::1], uint8[::1])")
 def forget_living(cell, rows, frame, targets, alive):  # type: ignore[no-untyped-def]
     """Take the marks of living targets off again."""
-    for position in range(frame[LIVE], frame[TOP]):
+    for position in range(frame[LIVE], frame[FRAME_TOP]):
         for index in range(frame[TARGETS]):
             alive[cell[rows[position], targets[index]]] = 0
 
@@ -132,7 +133,7 @@ def forget_living(cell, rows, frame, targets, alive):  # type: ignore[no-untyped
 def name_values(cell, rows, frame, column, ours, all_ours, slot, names, items):  # type: ignore[no-untyped-def]
     """Number from 1 the values of a column that a node's living rows show, in their order; returns how many."""
     many = 0
-    for position in range(frame[LIVE], frame[TOP]):
+    for position in range(frame[LIVE], frame[FRAME_TOP]):
         code = cell[rows[position], column]
         if code < items and slot[code] == 0 and (all_ours or ours[code]):
             slot[code] = 1
@@ -163,34 +164,34 @@ def spread_to_children(cell, earlier, rows, frame, many, settings, slot, names, 
 
     Children begin at `children[frame[CHILD]]`; returns the number after the last one.
     """
-    column = frame[COLUMN]
+    column = frame[FRAME_COLUMN]
     places[: many + 1] = 0
     for position in range(frame[HIDING], frame[SHOWING]):
         places[slot[cell[rows[position], column]], HIDING_RUN] += 1
     for position in range(frame[SHOWING], frame[TOUCHED]):
         places[slot[cell[rows[position], column]], SHOWING_RUN] += 1
-    for position in range(frame[TOUCHED], frame[END]):
+    for position in range(frame[TOUCHED], frame[FRAME_END]):
         places[slot[earlier[rows[position], column]], TOUCHED_RUN] += 1
     last = frame[CHILD]
-    free = frame[TOP]
+    free = frame[FRAME_TOP]
     for k in range(1, many + 1):
         count = places[k, HIDING_RUN] + places[k, SHOWING_RUN]
         if count < settings.least or (settings.tracking == 1 and places[k, TOUCHED_RUN] == 0):
             slot[names[k]] = 0
             continue
-        children[last, ITEM] = names[k]
-        children[last, COUNT] = count
+        children[last, FRAME_ITEM] = names[k]
+        children[last, FRAME_COUNT] = count
         for run in range(3):
             children[last, HIDING + run] = free
             size = places[k, run]
             places[k, run] = free
             free += size
-        children[last, END] = free
+        children[last, FRAME_END] = free
         last += 1
     if last > frame[CHILD]:
         _deal_rows(cell, rows, frame[HIDING], frame[SHOWING], column, slot, places, HIDING_RUN)
         _deal_rows(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, SHOWING_RUN)
-        _deal_rows(earlier, rows, frame[TOUCHED], frame[END], column, slot, places, TOUCHED_RUN)
+        _deal_rows(earlier, rows, frame[TOUCHED], frame[FRAME_END], column, slot, places, TOUCHED_RUN)
     for k in range(1, many + 1):
         slot[names[k]] = 0
     frame[FREE] = free
@@ -202,18 +203,18 @@ def write_antecedent(state, frames, depth, listing, rows, buffer):  # type: igno
     """Write down the antecedent that was just found to have rules, and its rows in rising order."""
     starts, items, list_starts, listed_rows = buffer.starts, buffer.items, buffer.list_starts, buffer.listed_rows
     for index in range(1, depth + 1):
-        items[state[ITEMS]] = frames[index, ITEM]
-        state[ITEMS] += 1
+        items[state[STATE_ITEMS]] = frames[index, FRAME_ITEM]
+        state[STATE_ITEMS] += 1
     state[ANTECEDENTS] += 1
-    starts[state[ANTECEDENTS]] = state[ITEMS]
+    starts[state[ANTECEDENTS]] = state[STATE_ITEMS]
     if listing:
         hiding, other, end = frames[depth, HIDING], frames[depth, SHOWING], frames[depth, TOUCHED]
         while hiding < frames[depth, SHOWING] or other < end:
             if other == end or (hiding < frames[depth, SHOWING] and rows[hiding] < rows[other]):
-                listed_rows[state[LISTED]] = rows[hiding]
+                listed_rows[state[STATE_LISTED]] = rows[hiding]
                 hiding += 1
             else:
-                listed_rows[state[LISTED]] = rows[other]
+                listed_rows[state[STATE_LISTED]] = rows[other]
                 other += 1
-            state[LISTED] += 1
-    list_starts[state[ANTECEDENTS]] = state[LISTED]
+            state[STATE_LISTED] += 1
+    list_starts[state[ANTECEDENTS]] = state[STATE_LISTED]

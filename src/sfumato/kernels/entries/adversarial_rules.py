@@ -26,9 +26,11 @@ from sfumato.kernels.entries.adversarial_bits import (
 )
 
 from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
-    BASE, BITS, BITS_FULL, CHILD, CHILD_END, COLUMN, COUNT, DEPTH, DONE, END, FREE, HIDING, IN_BITS, IN_ROWS, ITEMS,
-    ITEMS_FULL, KIND, LISTED, LISTS_FULL, LIVE, MORE, NEED, NODES, PAIR, PAIR_END, PAIRS_FULL, RULES, RULES_FULL,
-    SHOWING, STACK_FULL, STEP, STEP_END, STEP_TOP, STEPS_FULL, TARGETS, TO_BUILD, TO_NUMBER, TOP, TOUCHED,
+    BASE, BITS, BITS_FULL, CHILD, CHILD_END, FRAME_COLUMN, FRAME_COUNT, STATE_DEPTH, ALL_DONE, FRAME_END, FREE, HIDING,
+    IN_BITS, IN_ROWS, STATE_ITEMS,
+    ITEMS_FULL, FRAME_KIND, STATE_LISTED, LISTS_FULL, LIVE, MORE, NEED, NODES, PAIR, PAIR_END, PAIRS_FULL, RULES,
+    RULES_FULL,
+    SHOWING, STACK_FULL, STEP, STEP_END, STEP_TOP, STEPS_FULL, TARGETS, TO_BUILD, TO_NUMBER, FRAME_TOP, TOUCHED,
 )  # fmt: skip
 from sfumato.kernels.entries.adversarial_rows import (
     forget_living,
@@ -40,7 +42,7 @@ from sfumato.kernels.entries.adversarial_rows import (
 )  # fmt: skip
 
 LONG, SHRUNK, BY_ROW, TO_RENEW = 4, 2, 30, 20
-"""When rows are numbered again, all measured: sets of so many words, so much shorter then; looking at a row's entry
+"""When rows are numbered again, all measured: sets of `LONG` words, shorter by `SHRUNK` then; looking at a row's entry
 against counting a word, to judge a node and to make a base of it."""
 inline_always: Callable[[Any], Any] = register_jitable(inline="always")
 """For parts of the search that many arrays go into: passing them would take as long as the part."""
@@ -48,14 +50,14 @@ inline_always: Callable[[Any], Any] = register_jitable(inline="always")
 
 @compile_cached("int64(int64[::1], RuleSettings, int64[::1], int64, int64, int64, int64)")
 def _check_room_to_judge(state, settings, sizes, rules, count, free, numbers):  # type: ignore[no-untyped-def]
-    """Which buffer may be too short to judge a node of so many rows that may have so many rules, or `MORE`."""
+    """Which buffer may be too short to judge a node with this number of rows and possible rules, or `MORE`."""
     state[NEED] = state[RULES] + rules
     if state[NEED] > sizes[RULES_FULL]:
         return RULES_FULL
-    state[NEED] = state[ITEMS] + settings.columns
+    state[NEED] = state[STATE_ITEMS] + settings.columns
     if state[NEED] > sizes[ITEMS_FULL]:
         return ITEMS_FULL
-    state[NEED] = state[LISTED] + count
+    state[NEED] = state[STATE_LISTED] + count
     if settings.listing and state[NEED] > sizes[LISTS_FULL]:
         return LISTS_FULL
     state[NEED] = free + numbers
@@ -66,18 +68,18 @@ def _check_room_to_judge(state, settings, sizes, rules, count, free, numbers):  
 
 @compile_cached("int64(int64[::1], RuleSettings, int64[::1], int64[::1], int64[::1], int64[::1])")
 def _check_room_to_build(state, settings, sizes, frame, targets, first):  # type: ignore[no-untyped-def]
-    """Which buffer may be too short to make a base of a node, `MORE` if none is, `DONE` if it would be too large."""
+    """Which buffer may be too short to make a base of a node, `MORE` if none, `ALL_DONE` if the base is too large."""
     hiding = count_words(frame[SHOWING] - frame[HIDING])
     words = hiding + count_words(frame[TOUCHED] - frame[SHOWING])
-    touched_words = count_words(frame[END] - frame[TOUCHED])
-    living, column = frame[TOP] - frame[LIVE], frame[COLUMN] + 1
+    touched_words = count_words(frame[FRAME_END] - frame[TOUCHED])
+    living, column = frame[FRAME_TOP] - frame[LIVE], frame[FRAME_COLUMN] + 1
     steps = min(living * (settings.columns - column), settings.values - first[column])
     pairs = 0
     for index in range(frame[TARGETS]):
         pairs += min(living, first[targets[index] + 1] - first[targets[index]])
     bits = (1 + frame[TARGETS] + pairs) * (words + hiding) + touched_words + (steps + pairs) * (words + touched_words)
     if bits > settings.afford:
-        return DONE
+        return ALL_DONE
     state[NEED] = frame[STEP_TOP] + steps
     if state[NEED] > sizes[STEPS_FULL]:
         return STEPS_FULL
@@ -96,27 +98,29 @@ def _check_room_to_step(state, settings, sizes, frame, base):  # type: ignore[no
     if state[NEED] > sizes[PAIRS_FULL]:
         return PAIRS_FULL
     # As many words as the base's runs can take, the first of them twice.
-    state[NEED] = frame[BITS] + 4 + (base[END] - base[HIDING] + base[SHOWING] - base[HIDING]) // 64
+    state[NEED] = frame[BITS] + 4 + (base[FRAME_END] - base[HIDING] + base[SHOWING] - base[HIDING]) // 64
     if state[NEED] > sizes[BITS_FULL]:
         return BITS_FULL
-    numbers = 2 * frame[COUNT] + base[END] - base[TOUCHED]
-    return _check_room_to_judge(state, settings, sizes, pairs, frame[COUNT], frame[FREE], numbers)
+    numbers = 2 * frame[FRAME_COUNT] + base[FRAME_END] - base[TOUCHED]
+    return _check_room_to_judge(state, settings, sizes, pairs, frame[FRAME_COUNT], frame[FREE], numbers)
 
 
 @inline_always
 def _is_better_in_rows(base, child):  # type: ignore[no-untyped-def]
     """Whether looking at a node's rows one by one takes less than counting the words of its base for every pair."""
-    words = (base[END] - base[HIDING]) >> 6
-    return words >= LONG and child[COUNT] * (2 + child[TARGETS]) * BY_ROW < words * (child[PAIR_END] - child[PAIR])
+    words = (base[FRAME_END] - base[HIDING]) >> 6
+    return words >= LONG and child[FRAME_COUNT] * (2 + child[TARGETS]) * BY_ROW < words * (
+        child[PAIR_END] - child[PAIR]
+    )
 
 
 @inline_always
 def _is_worth_a_base(base, child, columns):  # type: ignore[no-untyped-def]
     """Whether a node is so much smaller than its base that shorter sets of its own pay for its children alone."""
-    words = (base[END] - base[HIDING]) >> 6
+    words = (base[FRAME_END] - base[HIDING]) >> 6
     counting = (child[STEP_END] - child[STEP]) * (child[PAIR_END] - child[PAIR]) * words
-    building = child[COUNT] * (columns - child[COLUMN] + child[TARGETS]) * TO_RENEW
-    return words >= LONG and (child[COUNT] >> 6) * SHRUNK < words and counting > building
+    building = child[FRAME_COUNT] * (columns - child[FRAME_COLUMN] + child[TARGETS]) * TO_RENEW
+    return words >= LONG and (child[FRAME_COUNT] >> 6) * SHRUNK < words and counting > building
 
 
 @inline_always
@@ -148,12 +152,12 @@ def _visit_in_bits(entries, stacks, room, buffer, depth):  # type: ignore[no-unt
     by_row = _is_better_in_rows(base, child)
     if by_row:
         number_rows(bits, base, child, rows)
-        work = (child[END] - child[HIDING]) * (2 + frame[TARGETS])
+        work = (child[FRAME_END] - child[HIDING]) * (2 + frame[TARGETS])
         lives = _judge(entries, stacks, room, buffer, depth + 1)
         if lives:
             keep_pairs(bits, base, child, pairs, room.alive, settings.values)
     else:
-        work = ((base[END] - base[HIDING]) >> 6) * (1 + frame[PAIR_END] - frame[PAIR])
+        work = ((base[FRAME_END] - base[HIDING]) >> 6) * (1 + frame[PAIR_END] - frame[PAIR])
         lives = judge_bits(bits, base, child, pairs, stacks.targets[depth + 1], settings, state, buffer.rules)
     if state[RULES] > rule_count:
         if settings.listing and not by_row:
@@ -161,8 +165,8 @@ def _visit_in_bits(entries, stacks, room, buffer, depth):  # type: ignore[no-unt
         write_antecedent(state, frames, depth + 1, settings.listing, rows, buffer)
     if lives and depth + 1 < settings.longest and child[STEP] < child[STEP_END]:
         if _is_worth_a_base(base, child, settings.columns):
-            child[KIND] = TO_NUMBER
-        state[DEPTH] += 1
+            child[FRAME_KIND] = TO_NUMBER
+        state[STATE_DEPTH] += 1
     return work + 16
 
 
@@ -171,12 +175,12 @@ def _visit_in_rows(entries, stacks, room, buffer, depth):  # type: ignore[no-unt
     """Judge the next child that rows were dealt to, or the root; returns about how many entries were looked at."""
     settings, state, frames, rows = entries.settings, stacks.state, stacks.frames, stacks.rows
     child = frames[depth + 1]
-    free = child[END]
+    free = child[FRAME_END]
     if depth >= 0:
         frame = frames[depth]
-        for field in range(COUNT + 1):
+        for field in range(FRAME_COUNT + 1):
             child[field] = stacks.children[frame[CHILD], field]
-        for field in (BITS, STEP_TOP, PAIR_END, COLUMN, CHILD_END):
+        for field in (BITS, STEP_TOP, PAIR_END, FRAME_COLUMN, CHILD_END):
             child[field] = frame[field]
         frame[CHILD] += 1
         free = frame[FREE]
@@ -187,12 +191,12 @@ def _visit_in_rows(entries, stacks, room, buffer, depth):  # type: ignore[no-unt
         write_antecedent(state, frames, depth + 1, settings.listing, rows, buffer)
     if lives:
         keep_living(entries.cell, rows, child, stacks.targets[depth + 1], room.alive, free)
-        if depth + 1 < settings.longest and child[COLUMN] + 1 < settings.columns:
-            child[KIND] = TO_BUILD
-            state[DEPTH] += 1
+        if depth + 1 < settings.longest and child[FRAME_COLUMN] + 1 < settings.columns:
+            child[FRAME_KIND] = TO_BUILD
+            state[STATE_DEPTH] += 1
         else:
             forget_living(entries.cell, rows, child, stacks.targets[depth + 1], room.alive)
-    return (child[END] - child[HIDING]) * (1 + child[TARGETS])
+    return (child[FRAME_END] - child[HIDING]) * (1 + child[TARGETS])
 
 
 @inline_always
@@ -200,8 +204,10 @@ def _deal_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped-
     """Deal the rows of a node out by the values of the next column."""
     cell, rows, frames, slot, names = entries.cell, stacks.rows, stacks.frames, room.slot, room.names
     frame, settings = frames[depth], entries.settings
-    if frame[TARGETS] > 1 or stacks.targets[depth, 0] != frame[COLUMN]:
-        many = name_values(cell, rows, frame, frame[COLUMN], entries.ours, depth > 0, slot, names, settings.values)
+    if frame[TARGETS] > 1 or stacks.targets[depth, 0] != frame[FRAME_COLUMN]:
+        many = name_values(
+            cell, rows, frame, frame[FRAME_COLUMN], entries.ours, depth > 0, slot, names, settings.values
+        )
         frame[CHILD] = frames[depth - 1, CHILD_END] if depth else 0
         frame[CHILD_END] = frame[CHILD]
         if many:
@@ -216,11 +222,11 @@ def _make_base(entries, stacks, room, sizes, depth):  # type: ignore[no-untyped-
     frame, settings = stacks.frames[depth], entries.settings
     full = _check_room_to_build(stacks.state, settings, sizes, frame, stacks.targets[depth], entries.first)
     work = 0
-    if full == DONE:
+    if full == ALL_DONE:
         forget_living(entries.cell, stacks.rows, frame, stacks.targets[depth], room.alive)
-        frame[KIND], frame[CHILD], full = IN_ROWS, frame[CHILD_END], MORE
+        frame[FRAME_KIND], frame[CHILD], full = IN_ROWS, frame[CHILD_END], MORE
     elif full == MORE:
-        work = (frame[END] - frame[HIDING]) * (settings.columns - frame[COLUMN] + frame[TARGETS])
+        work = (frame[FRAME_END] - frame[HIDING]) * (settings.columns - frame[FRAME_COLUMN] + frame[TARGETS])
         build_bit_node(entries, stacks, room, depth)
     return full, work
 
@@ -229,17 +235,17 @@ def _make_base(entries, stacks, room, sizes, depth):  # type: ignore[no-untyped-
 def _go_to_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped-def]
     """Leave a node, or extend it by the next column; returns what is full, and what was looked at."""
     state, frame = stacks.state, stacks.frames[depth]
-    state[NEED] = frame[TOP] + frame[END] - frame[HIDING]
+    state[NEED] = frame[FRAME_TOP] + frame[FRAME_END] - frame[HIDING]
     full, work = MORE, 0
     if state[NEED] > len(stacks.rows):
         full = STACK_FULL
     else:
-        frame[COLUMN] += 1
-        if frame[COLUMN] == entries.settings.columns:
-            state[DEPTH] -= 1
+        frame[FRAME_COLUMN] += 1
+        if frame[FRAME_COLUMN] == entries.settings.columns:
+            state[STATE_DEPTH] -= 1
         else:
             _deal_next_column(entries, stacks, room, depth)
-            work = 2 * (frame[END] - frame[HIDING])
+            work = 2 * (frame[FRAME_END] - frame[HIDING])
     return full, work
 
 
@@ -258,10 +264,10 @@ def _search_within(entries, stacks, room, buffer, sizes, budget):  # type: ignor
     """Go on with a search in buffers of these sizes."""
     settings, state, frames = entries.settings, stacks.state, stacks.frames
     while budget > 0:
-        depth = state[DEPTH]
+        depth = state[STATE_DEPTH]
         frame = frames[max(depth, 0)]
         full, work = MORE, 0
-        if depth >= 0 and frame[KIND] == IN_BITS:
+        if depth >= 0 and frame[FRAME_KIND] == IN_BITS:
             base = frames[frame[BASE]]
             full = _check_room_to_step(state, settings, sizes, frame, base)
             if full == MORE:
@@ -270,30 +276,33 @@ def _search_within(entries, stacks, room, buffer, sizes, budget):  # type: ignor
                 ):
                     work = _visit_in_bits(entries, stacks, room, buffer, depth)
                 else:
-                    state[DEPTH] -= 1
-        elif depth >= 0 and frame[KIND] == TO_NUMBER:
+                    state[STATE_DEPTH] -= 1
+        elif depth >= 0 and frame[FRAME_KIND] == TO_NUMBER:
             number_rows(stacks.bits, frames[frame[BASE]], frame, stacks.rows)
             mark_living(frame, stacks.pairs, room.alive, settings.values)
-            keep_living(entries.cell, stacks.rows, frame, stacks.targets[depth], room.alive, frame[END])
-            frame[KIND] = TO_BUILD
-        elif depth >= 0 and frame[KIND] == TO_BUILD:
+            keep_living(entries.cell, stacks.rows, frame, stacks.targets[depth], room.alive, frame[FRAME_END])
+            frame[FRAME_KIND] = TO_BUILD
+        elif depth >= 0 and frame[FRAME_KIND] == TO_BUILD:
             full, work = _make_base(entries, stacks, room, sizes, depth)
         elif depth >= 0 and frame[CHILD] == frame[CHILD_END]:
             full, work = _go_to_next_column(entries, stacks, room, depth)
         else:
             node = stacks.children[frame[CHILD]] if depth >= 0 else frame
             hiding = node[SHOWING] - node[HIDING]
-            most, free = min(hiding * settings.columns, settings.values), frame[FREE] if depth >= 0 else frame[END]
-            full = _check_room_to_judge(state, settings, sizes, most, node[COUNT], free, hiding)
+            most, free = (
+                min(hiding * settings.columns, settings.values),
+                frame[FREE] if depth >= 0 else frame[FRAME_END],
+            )
+            full = _check_room_to_judge(state, settings, sizes, most, node[FRAME_COUNT], free, hiding)
             if full == MORE:
                 work = _visit_in_rows(entries, stacks, room, buffer, depth)
-                if state[DEPTH] < 0:
-                    return DONE
+                if state[STATE_DEPTH] < 0:
+                    return ALL_DONE
         budget -= work
         if full != MORE:
             return full
-        if depth == 0 and state[DEPTH] < 0:
-            return DONE
+        if depth == 0 and state[STATE_DEPTH] < 0:
+            return ALL_DONE
     return MORE
 
 

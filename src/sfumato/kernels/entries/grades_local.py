@@ -21,7 +21,7 @@ from sfumato.kernels.entries.grades_weights import count_needed_rows
 
 COUNT, UNDONE, BETTER, SIDEWAYS = range(4)
 """Places in `tally`: blanked entries; moves that were turned back, that saved an entry, that saved none."""
-LARGEST = 5
+LARGEST_MOVE = 5
 """The most entries that a move shows again."""
 REACH = 4
 """Public rows are blanked only if at most this many times as many of them as of hidden rows must go."""
@@ -166,7 +166,7 @@ def _try_move(ledger, books, keeping, limits, did):  # type: ignore[no-untyped-d
     kept_entries, list_places, tally, seed = keeping.entries, keeping.list_places, keeping.tally, keeping.seed
     width, total = ledger.codes.shape[1], books.total
     entry_count, turn_count = tally[COUNT], 0
-    move_size = 1 + draw_below(seed, LARGEST)
+    move_size = 1 + draw_below(seed, LARGEST_MOVE)
     entry = kept_entries[draw_below(seed, tally[COUNT])]
     while entry >= 0 and turn_count < move_size:
         turn_entry(ledger, books, entry // width, entry % width, PUBLIC, limits)
@@ -205,9 +205,9 @@ def _try_move(ledger, books, keeping, limits, did):  # type: ignore[no-untyped-d
 
 @compile_cached("void(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64)")
 def improve_by_moves(ledger, books, keeping, limits, moves):  # type: ignore[no-untyped-def]
-    """Try so many moves; no rule is open before, and none after."""
+    """Try this number of moves; no rule is open before, and none after."""
     tally = keeping.tally
-    did = np.zeros(2 * LARGEST + 2, dtype=np.int64)
+    did = np.zeros(2 * LARGEST_MOVE + 2, dtype=np.int64)
     for _ in range(moves):
         entry_count = tally[COUNT]
         if entry_count == 0:

@@ -26,7 +26,7 @@ from sfumato.kernels.entries.grades import (  # isort: skip
 
 PUBLIC_SHARE, HIDDEN_SHARE = range(2)
 """The shares of a rule that are in the weights."""
-BLOCK = 256
+WEIGHT_BLOCK = 256
 TAKEN = 1 << 62
 
 
@@ -84,7 +84,7 @@ def compute_row_share(rules, rule, side, limits, how):  # type: ignore[no-untype
 
 @compile_cached("void(int64[::1], int64[::1], uint8[::1], int64, int64)")
 def _add_weight(weight, largest, stale, entry, increment):  # type: ignore[no-untyped-def]
-    block = entry // BLOCK
+    block = entry // WEIGHT_BLOCK
     old_weight = weight[entry]
     weight[entry] = old_weight + increment
     if old_weight + increment > largest[block]:
@@ -166,7 +166,7 @@ def _find_heaviest_entry(weights):  # type: ignore[no-untyped-def]
     for block in range(largest.shape[0]):
         if stale[block]:
             block_top = np.int64(-TAKEN)
-            for entry in range(block * BLOCK, min((block + 1) * BLOCK, weight.shape[0])):
+            for entry in range(block * WEIGHT_BLOCK, min((block + 1) * WEIGHT_BLOCK, weight.shape[0])):
                 block_top = max(block_top, weight[entry])
             largest[block] = block_top
             stale[block] = 0
@@ -176,7 +176,7 @@ def _find_heaviest_entry(weights):  # type: ignore[no-untyped-def]
     block = 0
     while largest[block] != top:
         block += 1
-    entry = block * BLOCK
+    entry = block * WEIGHT_BLOCK
     while weight[entry] != top:
         entry += 1
     return entry
@@ -228,7 +228,7 @@ def _blank_entry(ledger, books, weights, row, column, how):  # type: ignore[no-u
     "int64(RuleLedger, RuleBooks, EntryWeights, RuleLimits, EntryWeighing, int64[::1], int32[:,::1], int64, int64)"
 )
 def blank_heaviest(ledger, books, weights, limits, how, log, why, blanked_count, most):  # type: ignore[no-untyped-def]
-    """Pass after pass, the entries of largest weight, until no rule is open or so many are blanked; how many are.
+    """Pass after pass, the entries of largest weight, until no rule is open or `most` are blanked; returns their count.
 
     `log` takes the entries in their order, `why` what each was blanked for. A pass blanks as many as `how` says before
     it looks at the rules again.
@@ -251,10 +251,10 @@ def blank_heaviest(ledger, books, weights, limits, how, log, why, blanked_count,
             log[blanked_count] = entry
             blanked_count += 1
             weight[entry] -= TAKEN
-            stale[entry // BLOCK] = 1
+            stale[entry // WEIGHT_BLOCK] = 1
         for index in range(begin, blanked_count):
             weight[log[index]] += TAKEN
-            stale[log[index] // BLOCK] = 1
+            stale[log[index] // WEIGHT_BLOCK] = 1
             count_closed_rules(ledger, books, log[index] // width, log[index] % width, why[index])
         for index in range(begin, blanked_count):
             _blank_entry(ledger, books, weights, log[index] // width, log[index] % width, how)

@@ -14,9 +14,9 @@ from sfumato.kernels.compilation import compile_cached
 
 EXACT, FORCED, EITHER, DERIVED, CONTRADICTION = range(5)
 """Kinds of records: a pattern of a known set; one of an unknown set; two of them together; its support; none fits."""
-KIND, NODE, ITEM, MASK, OTHER, LEAST, MOST = range(7)
+RECORD_KIND, RECORD_NODE, RECORD_ITEM, RECORD_MASK, RECORD_OTHER, RECORD_LEAST, RECORD_MOST = range(7)
 """The columns of a record. The set is the node's, and the item where that is not −1; bit i of a mask is its item i."""
-WIDTH = 7
+RECORD_WIDTH = 7
 
 
 @compile_cached("int64(int64[::1], int32[::1], int64, int32)")
@@ -37,8 +37,13 @@ def _record_pattern(out, count, kind, node, item, mask, other, least, most):  # 
         larger = np.empty((2 * count, out.shape[1]), dtype=np.int64)
         larger[:count] = out
         out = larger
-    out[count, KIND], out[count, NODE], out[count, ITEM], out[count, MASK] = kind, node, item, mask
-    out[count, OTHER], out[count, LEAST], out[count, MOST] = other, least, most
+    out[count, RECORD_KIND], out[count, RECORD_NODE], out[count, RECORD_ITEM], out[count, RECORD_MASK] = (
+        kind,
+        node,
+        item,
+        mask,
+    )
+    out[count, RECORD_OTHER], out[count, RECORD_LEAST], out[count, RECORD_MOST] = other, least, most
     return out
 
 
@@ -131,7 +136,7 @@ def find_small_patterns(first_child, items, supports, top, k, border, ceiling, s
     largest support that an unknown set can have, −1 if nobody knows. `subsets` and `exact` are room for 2^(d + 2)
     numbers, d being the depth of the tree, and `odd` says of 2^(d + 1) masks whether they have an odd number of bits.
     """
-    out = np.empty((64, WIDTH), dtype=np.int64)
+    out = np.empty((64, RECORD_WIDTH), dtype=np.int64)
     count = np.zeros(1, dtype=np.int64)
     path = np.zeros(64, dtype=np.int64)
     sibling = np.zeros(64, dtype=np.int64)

@@ -78,7 +78,7 @@ def _rate_path(common, depth, support):  # type: ignore[no-untyped-def]
     return np.uint64(common) << np.uint64(47) | shortness << np.uint64(30) | np.uint64(support)
 
 
-class _Hope(NamedTuple):
+class _PathBound(NamedTuple):
     """What a row has in common, and at most with some more levels."""
 
     common: np.uint64
@@ -93,7 +93,7 @@ def _rate_hope(hope, depth, top):  # type: ignore[no-untyped-def]
 
 @part
 def _leave_firsts(search, levels, words):  # type: ignore[no-untyped-def]
-    """Note the positions that so many levels leave over."""
+    """Note the positions that `levels` levels leave over."""
     for word in range(words):
         taken_count = levels - 64 * (words - 1 - word)
         search.firsts[word] = (
@@ -107,14 +107,14 @@ def _move_row(search, entry, end, words, most):  # type: ignore[no-untyped-def]
     if words == 1:
         row = search.rows[entry]
         search.rows[end] = row
-        return _Hope(popcount(~row), most + popcount(~row & search.firsts[0]))
+        return _PathBound(popcount(~row), most + popcount(~row & search.firsts[0]))
     common = np.uint64(0)
     for word in range(words):
         row = search.rows[entry * words + word]
         search.rows[end * words + word] = row
         common += popcount(~row)
         most += popcount(~row & search.firsts[word])
-    return _Hope(common, most)
+    return _PathBound(common, most)
 
 
 @part
@@ -124,7 +124,7 @@ def _extend_row(search, entry, end, masks, words, most):  # type: ignore[no-unty
         row, mask = search.rows[entry], search.masks[masks]
         row = (row + (row & mask)) | (row & ~mask)
         search.rows[end] = row
-        return _Hope(popcount(~row), most + popcount(~row & search.firsts[0]))
+        return _PathBound(popcount(~row), most + popcount(~row & search.firsts[0]))
     common, carry = np.uint64(0), np.uint64(0)
     for word in range(words):
         row, mask = search.rows[entry * words + word], search.masks[masks + word]
@@ -135,12 +135,12 @@ def _extend_row(search, entry, end, masks, words, most):  # type: ignore[no-unty
         search.rows[end * words + word] = row
         common += popcount(~row)
         most += popcount(~row & search.firsts[word])
-    return _Hope(common, most)
+    return _PathBound(common, most)
 
 
 @part
 def _narrow_list(search, depth, levels, words):  # type: ignore[no-untyped-def]
-    """Keep in the list those for which a path with at most so many levels below the node can win; returns its end."""
+    """Keep in the list those for which a path with at most `levels` levels below the node can win; returns its end."""
     _leave_firsts(search, levels, words)
     end = search.begins[depth]
     for entry in range(search.begins[depth], search.begins[depth + 1]):
@@ -175,7 +175,7 @@ def _extend_list(tree, node, count, words, search):  # type: ignore[no-untyped-d
 
 @part
 def _search_lists(tree, count, words, search):  # type: ignore[no-untyped-def]
-    """Find the best path of each of so many sequences."""
+    """Find the best path of each of `count` sequences."""
     search.stops[0] = tree.labels.shape[0]
     node = np.int64(1)
     while node < search.stops[0]:

@@ -79,7 +79,7 @@ def count_ordered_draws(offsets, element_offsets, codes, row, points, marked_ite
 def count_unordered_draws(offsets, element_offsets, codes, row, points, marked_items, ways):  # type: ignore[no-untyped-def]
     """The same in any order, as if each element gave one item: visits of each item, of which as many as are known.
 
-    ``ways[used]`` sums the choices in which marks stand for so many points; marks are then drawn one after another.
+    ``ways[used]`` sums the choices in which marks stand for `used` points; marks are then drawn one after another.
     """
     many, kinds = points.codes.shape[0], points.distinct.shape[0]
     points.counts[:] = 0
@@ -116,7 +116,7 @@ def count_unordered_draws(offsets, element_offsets, codes, row, points, marked_i
 def find_likely_rows(  # type: ignore[no-untyped-def]
     offsets, element_offsets, codes, weights, sketches, wanted_sketch, points, marked_items, is_ordered, own_row
 ):
-    """The likeliest rows of a person: the share of all draws of so many elements that gives the points.
+    """The likeliest rows of a person: the share of all draws of this number of elements that gives the points.
 
     A row whose sketch lacks one of the wanted bits cannot give them all.
     """

@@ -24,7 +24,7 @@ def count_sorted_patterns(codes, starts, ends, weights, patterns, offsets, count
     longest = np.int64(0)
     for number in range(counts.shape[0]):
         longest = max(longest, offsets[number + 1] - offsets[number])
-    begins = np.zeros(longest + 2, dtype=np.int64)  # where the matches of the first so many items begin
+    begins = np.zeros(longest + 2, dtype=np.int64)  # where the matches of each prefix begin, by its length
     begins[1] = count
     depth = np.int64(0)
     for number in range(counts.shape[0]):

@@ -24,13 +24,15 @@ from sfumato.kernels.sequences.subsequences_closed import (
     split_elements,
 )
 from sfumato.kernels.sequences.subsequences_join_rows import number_extensions, open_joins
-from sfumato.kernels.sequences.subsequences_joins import MOST_ITEMS, JoinRows, JoinStack, search_joins
+from sfumato.kernels.sequences.subsequences_joins import MOST_JOIN_ITEMS, JoinRows, JoinStack, search_joins
 from sfumato.kernels.sequences.subsequences_pairs import PairCounts
 
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
-    ALL, CLOSED, DEPTH, DONE, END_CHILDREN, END_ENTRIES, END_FRAMES, END_SLOTS, FIRST_ONLY, FIRST_TASK, FULL, GROW,
-    JOIN_DEPTH, JOINS, KIND, LEAST, MAX_GAP, MAX_LENGTH, PAUSED, STOP_TASK, UNBOUNDED, WINDOW, WORK_LEFT, PatternBuffer,
-    give_pattern, has_room, is_short, take_serial,
+    ALL, CLOSED, PATTERN_DEPTH, DONE, END_CHILDREN, END_ENTRIES, END_FRAMES, END_SLOTS, FIRST_ONLY, FIRST_TASK, FULL,
+    GROW,
+    JOIN_DEPTH, JOINS, PATTERN_KIND, PATTERN_LEAST, MAX_GAP, PATTERN_MAX_LENGTH, PAUSED, STOP_TASK, UNBOUNDED, WINDOW,
+    PATTERN_WORK_LEFT, PatternBuffer,
+    give_pattern, fits_pattern, lacks_pattern_room, take_serial,
 )  # fmt: skip
 
 
@@ -97,7 +99,7 @@ def _begin_tasks(search):  # type: ignore[no-untyped-def]
                 top += 1
         stack.ends[child] = top
     stack.frames[0, AT], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
-    state[DEPTH], state[FIRST_TASK] = 0, stop
+    state[PATTERN_DEPTH], state[FIRST_TASK] = 0, stop
 
 
 @part
@@ -109,7 +111,7 @@ def _note_extension(search, extension, element, first_position, serial, pushes):
     if state[FIRST_ONLY] and not is_new:
         return
     if pushes:
-        if scratch.tally[extension] >= state[LEAST]:
+        if scratch.tally[extension] >= state[PATTERN_LEAST]:
             entry = scratch.places[extension]
             stack.elements[entry] = np.int32(element)
             stack.first_positions[entry] = np.int32(first_position)
@@ -238,7 +240,7 @@ def _can_take_item(search, begin, end, length, semi, limit, support):  # type: i
 def _is_asked_for(search, begin, end, length, support):  # type: ignore[no-untyped-def]
     """Whether a pattern, its extensions counted, is of the kind that is asked for."""
     state, tally = search.state, search.scratch.tally
-    limit = support if state[KIND] == CLOSED else state[LEAST]
+    limit = support if state[PATTERN_KIND] == CLOSED else state[PATTERN_LEAST]
     for extension in range(2 * search.rows.codes.shape[0]):
         if tally[extension] >= limit:
             return False
@@ -249,9 +251,9 @@ def _is_asked_for(search, begin, end, length, support):  # type: ignore[no-untyp
 def _open_children(search, begin, end, last, length):  # type: ignore[no-untyped-def]
     """Make a frame of the frequent extensions, already counted; returns GROW if there is no room for it."""
     state, stack, scratch = search.state, search.stack, search.scratch
-    depth, least = state[DEPTH], state[LEAST]
+    depth, least = state[PATTERN_DEPTH], state[PATTERN_LEAST]
     # Of the longest patterns nothing is asked but their supports.
-    has_entries = length + 1 < state[MAX_LENGTH] or state[KIND] != ALL
+    has_entries = length + 1 < state[PATTERN_MAX_LENGTH] or state[PATTERN_KIND] != ALL
     total, children = np.int64(0), np.int64(0)
     for extension in range(scratch.tally.shape[0]):
         if scratch.tally[extension] >= least:
@@ -261,9 +263,9 @@ def _open_children(search, begin, end, last, length):  # type: ignore[no-untyped
         return DONE
     top, child = stack.frames[depth, TOP], stack.frames[depth, STOP]
     if (
-        is_short(state, END_ENTRIES, stack.elements.shape[0], top + total)
-        or is_short(state, END_FRAMES, stack.frames.shape[0], depth + 2)
-        or is_short(state, END_CHILDREN, stack.items.shape[0], child + children)
+        lacks_pattern_room(state, END_ENTRIES, stack.elements.shape[0], top + total)
+        or lacks_pattern_room(state, END_FRAMES, stack.frames.shape[0], depth + 2)
+        or lacks_pattern_room(state, END_CHILDREN, stack.items.shape[0], child + children)
     ):
         return GROW
     stack.frames[depth + 1, AT] = child
@@ -278,7 +280,7 @@ def _open_children(search, begin, end, last, length):  # type: ignore[no-untyped
     if has_entries:
         _visit_rows(search, begin, end, last, True)
     stack.frames[depth + 1, STOP], stack.frames[depth + 1, TOP] = child, top
-    state[DEPTH] = depth + 1
+    state[PATTERN_DEPTH] = depth + 1
     return DONE
 
 
@@ -293,17 +295,17 @@ def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
     search.ranks[length - 1] = ~last if joins else last
     search.path[length - 1] = ~rows.codes[last] if joins else rows.codes[last]
     slots = 2 * length * items
-    is_checked = state[KIND] != ALL
-    if is_checked and is_short(state, END_SLOTS, search.insertions.counts.shape[0], slots):
+    is_checked = state[PATTERN_KIND] != ALL
+    if is_checked and lacks_pattern_room(state, END_SLOTS, search.insertions.counts.shape[0], slots):
         return GROW
-    goes_on = length < state[MAX_LENGTH]
+    goes_on = length < state[PATTERN_MAX_LENGTH]
     if is_checked and _can_take_item(search, begin, end, length, True, support, support):
-        state[WORK_LEFT] -= 64 * support
+        state[PATTERN_WORK_LEFT] -= 64 * support
         return DONE
     if goes_on and not is_checked and state[MAX_GAP] == UNBOUNDED and state[WINDOW] == UNBOUNDED:
         # No rows are listed of an item that no other extends.
         kept_count = number_extensions(search, begin, end, last, length) if begin < end else np.int64(0)
-        if kept_count <= MOST_ITEMS:
+        if kept_count <= MOST_JOIN_ITEMS:
             if kept_count and open_joins(search, begin, end, last, length, kept_count) == GROW:
                 return GROW
             give_pattern(state, search.output, search.path, length, support)
@@ -312,7 +314,7 @@ def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
         for extension in range(2 * items):
             scratch.tally[extension] = 0
             scratch.places[extension] = 0
-        state[WORK_LEFT] -= 64 + 2 * items + 8 * _visit_rows(search, begin, end, last, False)
+        state[PATTERN_WORK_LEFT] -= 64 + 2 * items + 8 * _visit_rows(search, begin, end, last, False)
     is_given = not is_checked or _is_asked_for(search, begin, end, length, support)
     if goes_on and _open_children(search, begin, end, last, length) == GROW:
         return GROW
@@ -327,19 +329,19 @@ def search_ends(search):  # type: ignore[no-untyped-def]
     state, frames = search.state, search.stack.frames
     if state[FIRST_TASK] < state[STOP_TASK]:
         _begin_tasks(search)
-    while state[DEPTH] >= 0:
+    while state[PATTERN_DEPTH] >= 0:
         if state[JOIN_DEPTH] >= 0:
             status = search_joins(state, search.output, search.path, search.join_rows, search.join_stack)
             if status != DONE:
                 return status
-        depth = state[DEPTH]
+        depth = state[PATTERN_DEPTH]
         child = frames[depth, AT]
         if child == frames[depth, STOP]:
-            state[DEPTH] = depth - 1
+            state[PATTERN_DEPTH] = depth - 1
             continue
-        if state[WORK_LEFT] <= 0:
+        if state[PATTERN_WORK_LEFT] <= 0:
             return PAUSED
-        if not has_room(state, search.output, depth + 1):
+        if not fits_pattern(state, search.output, depth + 1):
             return FULL
         status = _visit_pattern(search, child, depth + 1)
         if status != DONE:

@@ -13,11 +13,12 @@ from sfumato.kernels.compilation import compile_cached, part
 from sfumato.kernels.sequences.subsequences_masks import count_extensions
 
 from sfumato.kernels.sequences.subsequences_joins import (  # isort: skip
-    HOLDS, JOINING, MOST_ITEMS, JoinPattern, JoinRows, JoinStack, JoinTasks, list_occurrences, open_join_children,
+    HOLDS, JOINING, MOST_JOIN_ITEMS, JoinPattern, JoinRows, JoinStack, JoinTasks, list_occurrences, open_join_children,
 )  # fmt: skip
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
-    GROW, JOIN_DEPTH, JOIN_ENTRIES, JOIN_OCCURRENCES, JOIN_TOKENS, LARGEST, LEAST, MASK_ITEMS, PREFIX, WORK_LEFT,
-    find_lowest_bit, is_short, take_serial,
+    GROW, JOIN_DEPTH, JOIN_ENTRIES, JOIN_OCCURRENCES, JOIN_TOKENS, PATTERN_LARGEST, PATTERN_LEAST, MASK_ITEMS, PREFIX,
+    PATTERN_WORK_LEFT,
+    find_lowest_bit, lacks_pattern_room, take_serial,
 )  # fmt: skip
 from sfumato.kernels.sequences.subsequences_prepare import OFFSETS, TOKENS, make_signature
 
@@ -31,7 +32,7 @@ def _fill_row(state, rows, begin, end, occurrence):  # type: ignore[no-untyped-d
         rows.begins[token] = np.uint32(occurrence)
         later_items |= rows.masks[token]
         remaining_items = rows.masks[token] & ~HOLDS
-        state[LARGEST] = max(state[LARGEST], np.int64(popcount(remaining_items)))
+        state[PATTERN_LARGEST] = max(state[PATTERN_LARGEST], np.int64(popcount(remaining_items)))
         while remaining_items:
             item = np.int64(find_lowest_bit(remaining_items))
             remaining_items &= remaining_items - np.uint64(1)
@@ -84,7 +85,7 @@ def lay_joins(state, codes, element_offsets, offsets, rows, tasks, cursor):  # t
 @compile_cached("void(int64[::1], JoinRows, JoinTasks, JoinStack)", allocates=False)
 def count_join_pairs(state, rows, tasks, stack):  # type: ignore[no-untyped-def]
     """In how many rows each item is followed and joined by each, and by which in enough of them."""
-    items, least, tally = state[MASK_ITEMS], state[LEAST], stack.tally
+    items, least, tally = state[MASK_ITEMS], state[PATTERN_LEAST], stack.tally
     for item in range(items):
         begin, end = tasks.starts[item], tasks.starts[item + 1]
         first = 2 * JOINING * item
@@ -134,19 +135,19 @@ def _count_behind(search, begin, end, last):  # type: ignore[no-untyped-def]
 @part
 def number_extensions(search, begin, end, last, length):  # type: ignore[no-untyped-def]
     """Count what extends a pattern and number the items of frequent extensions; returns how many there are."""
-    least, tally, joined_rows, pairs = search.state[LEAST], search.scratch.tally, search.join_rows, search.pairs
+    least, tally, joined_rows, pairs = search.state[PATTERN_LEAST], search.scratch.tally, search.join_rows, search.pairs
     items = np.int64(search.rows.codes.shape[0])
     kept_count = np.int64(0)
-    search.state[WORK_LEFT] -= 64
+    search.state[PATTERN_WORK_LEFT] -= 64
     if length == 1 and pairs.following.shape[0]:
         for item in range(items):
             tally[item] = pairs.following[last * items + item]
             tally[items + item] = pairs.joining[last * items + item]
     else:
-        search.state[WORK_LEFT] -= 4 * _count_behind(search, begin, end, last)
+        search.state[PATTERN_WORK_LEFT] -= 4 * _count_behind(search, begin, end, last)
     for item in range(items):
         is_kept = tally[item] >= least or tally[items + item] >= least
-        if is_kept and kept_count < MOST_ITEMS:
+        if is_kept and kept_count < MOST_JOIN_ITEMS:
             joined_rows.codes[kept_count], joined_rows.ranks[kept_count] = search.rows.codes[item], np.int32(item)
         joined_rows.number_of[item] = np.int32(kept_count) if is_kept else np.int32(-1)
         kept_count += is_kept
@@ -156,7 +157,7 @@ def number_extensions(search, begin, end, last, length):  # type: ignore[no-unty
 @part
 def _list_partners(search, kept_count):  # type: ignore[no-untyped-def]
     """Which items can follow and join each, as far as pairs were counted."""
-    joined_rows, pairs, least = search.join_rows, search.pairs, search.state[LEAST]
+    joined_rows, pairs, least = search.join_rows, search.pairs, search.state[PATTERN_LEAST]
     items = np.int64(search.rows.codes.shape[0])
     for number in range(kept_count):
         joined_rows.frequent_followers[number] = ~np.uint64(0)
@@ -194,9 +195,9 @@ def _lacks_join_room(search, begin, end):  # type: ignore[no-untyped-def]
     """Whether an array is too short for the rows behind a pattern, which are parts of all rows."""
     state, rows, joined_rows = search.state, search.rows, search.join_rows
     return (
-        is_short(state, JOIN_TOKENS, joined_rows.masks.shape[0], rows.row_of.shape[0])
-        or is_short(state, JOIN_OCCURRENCES, joined_rows.joining.shape[0], rows.tokens.shape[0])
-        or is_short(state, JOIN_ENTRIES, search.join_stack.tokens.shape[0], end - begin)
+        lacks_pattern_room(state, JOIN_TOKENS, joined_rows.masks.shape[0], rows.row_of.shape[0])
+        or lacks_pattern_room(state, JOIN_OCCURRENCES, joined_rows.joining.shape[0], rows.tokens.shape[0])
+        or lacks_pattern_room(state, JOIN_ENTRIES, search.join_stack.tokens.shape[0], end - begin)
     )
 
 
@@ -279,7 +280,7 @@ def open_joins(search, begin, end, last, length, kept_count):  # type: ignore[no
     for item in range(last + 1):
         lower += np.uint64(joined_rows.number_of[item] >= 0)
     higher_items = ~((np.uint64(1) << lower) - np.uint64(1))
-    state[MASK_ITEMS], state[PREFIX], state[JOIN_DEPTH], state[LARGEST] = kept_count, length, -1, 1
+    state[MASK_ITEMS], state[PREFIX], state[JOIN_DEPTH], state[PATTERN_LARGEST] = kept_count, length, -1, 1
     _list_partners(search, kept_count)
     count = _join_rows(search, begin, end, last, higher_items, _sign_kept(joined_rows, kept_count))
     pattern = JoinPattern(np.int64(0), count, np.int64(-1), HOLDS, ~np.uint64(0), higher_items)

@@ -22,11 +22,12 @@ from sfumato.kernels.compilation import compile_cached, part, record
 from sfumato.kernels.sequences.subsequences_masks import count_extensions
 
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
-    DONE, FULL, GROW, JOIN_DEPTH, JOIN_ENTRIES, JOIN_FRAMES, LARGEST, LEAST, MASK_ITEMS, MAX_LENGTH, PAUSED, PREFIX,
-    WORK_LEFT, PatternBuffer, find_lowest_bit, give_pattern, has_room, is_short,
+    DONE, FULL, GROW, JOIN_DEPTH, JOIN_ENTRIES, JOIN_FRAMES, PATTERN_LARGEST, PATTERN_LEAST, MASK_ITEMS,
+    PATTERN_MAX_LENGTH, PAUSED, PREFIX,
+    PATTERN_WORK_LEFT, PatternBuffer, find_lowest_bit, give_pattern, fits_pattern, lacks_pattern_room,
 )  # fmt: skip
 
-MOST_ITEMS = 62
+MOST_JOIN_ITEMS = 62
 HOLDS = np.uint64(1 << 62)
 """In the mask of an element: it holds the last element of the pattern that the search began with."""
 MOST_CHILDREN = 128
@@ -224,9 +225,9 @@ def _describe_child(state, rows, stack, pattern, child, number, frequent_follows
     stack.lasts[child] = (np.uint64(1) << np.uint64(item)) | (pattern.lasts if joins else np.uint64(0))
     item_count = popcount(stack.lasts[child] & ~HOLDS)
     stack.follows[child], stack.joins[child] = np.uint64(0), np.uint64(0)
-    if state[PREFIX] + state[JOIN_DEPTH] + 2 < state[MAX_LENGTH]:
+    if state[PREFIX] + state[JOIN_DEPTH] + 2 < state[PATTERN_MAX_LENGTH]:
         stack.follows[child] = frequent_follows & rows.frequent_followers[item]
-        if np.int64(item_count) < state[LARGEST]:
+        if np.int64(item_count) < state[PATTERN_LARGEST]:
             stack.joins[child] = (frequent_joins if joins else frequent_follows) & rows.frequent_joiners[item]
     return (stack.follows[child] | stack.joins[child]) != 0
 
@@ -260,16 +261,16 @@ def open_join_children(state, rows, stack, pattern, child, top):  # type: ignore
     `child` and `top` say where children and entries may be written.
     """
     items, depth, tally = state[MASK_ITEMS], state[JOIN_DEPTH], stack.tally
-    if is_short(state, JOIN_ENTRIES, stack.joinable.shape[0], pattern.end - pattern.begin):
+    if lacks_pattern_room(state, JOIN_ENTRIES, stack.joinable.shape[0], pattern.end - pattern.begin):
         return GROW
     _count_children(state, rows, stack, pattern)
-    frequent = _list_frequent(tally, pattern, items, state[LEAST])
+    frequent = _list_frequent(tally, pattern, items, state[PATTERN_LEAST])
     if frequent.entries == 0:
         return DONE
     if (
-        is_short(state, JOIN_ENTRIES, stack.tokens.shape[0], top + frequent.entries)
-        or is_short(state, JOIN_FRAMES, stack.frames.shape[0], depth + 3)
-        or is_short(state, JOIN_FRAMES, stack.items.shape[0] // MOST_CHILDREN, depth + 3)
+        lacks_pattern_room(state, JOIN_ENTRIES, stack.tokens.shape[0], top + frequent.entries)
+        or lacks_pattern_room(state, JOIN_FRAMES, stack.frames.shape[0], depth + 3)
+        or lacks_pattern_room(state, JOIN_FRAMES, stack.items.shape[0] // MOST_CHILDREN, depth + 3)
     ):
         return GROW
     stack.frames[depth + 1, AT] = child
@@ -305,15 +306,15 @@ def search_joins(state, output, path, rows, stack):  # type: ignore[no-untyped-d
         if child == stack.frames[depth, STOP]:
             state[JOIN_DEPTH] = depth - 1
             continue
-        if state[WORK_LEFT] <= 0:
+        if state[PATTERN_WORK_LEFT] <= 0:
             return PAUSED
         length = state[PREFIX] + depth + 1
-        if not has_room(state, output, length):
+        if not fits_pattern(state, output, length):
             return FULL
         begin, end, joins = stack.begins[child], stack.ends[child], stack.items[child] >= JOINING
         item = np.int64(stack.items[child]) & (JOINING - 1)
         path[length - 1] = ~rows.codes[item] if joins else rows.codes[item]
-        state[WORK_LEFT] -= 64 + 8 * (end - begin)
+        state[PATTERN_WORK_LEFT] -= 64 + 8 * (end - begin)
         follows, joining_items = stack.follows[child], stack.joins[child]
         if follows | joining_items:
             single = np.int64(-1) if joins else item
@@ -340,7 +341,7 @@ def begin_joins(state, rows, tasks, stack, first, stop):  # type: ignore[no-unty
         child = item - first
         stack.items[child], stack.begins[child] = np.int32(item), top
         stack.lasts[child] = np.uint64(1) << np.uint64(item)
-        is_last = state[MAX_LENGTH] == 1
+        is_last = state[PATTERN_MAX_LENGTH] == 1
         stack.follows[child] = np.uint64(0) if is_last else rows.frequent_followers[item]
         stack.joins[child] = np.uint64(0) if is_last else rows.frequent_joiners[item]
         for entry in range(tasks.starts[item], tasks.starts[item + 1]):

@@ -19,9 +19,11 @@ from sfumato.kernels.sequences.subsequences_masks import (  # isort: skip
     MOST_ITEMS, MaskRows, MaskStack, count_mask_pairs, fill_masks, open_masks, search_masks,
 )  # fmt: skip
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
-    DEPTH, DONE, FULL, GROW, LEAST, LEVEL, LEVEL_FLAT, LEVEL_FRAMES, LEVEL_ITEMS, LEVEL_PLACES, MASK_ENTRIES,
-    MASK_ITEMS, MASK_TOKENS, MASK_WORDS, MAX_LENGTH, PAUSED, PREFIX, WORK_LEFT, PatternBuffer, give_pattern, has_room,
-    is_short, take_serial,
+    PATTERN_DEPTH, DONE, FULL, GROW, PATTERN_LEAST, LEVEL, PATTERN_LEVEL_FLAT, PATTERN_LEVEL_FRAMES,
+    PATTERN_LEVEL_ITEMS, LEVEL_PLACES, MASK_ENTRIES,
+    MASK_ITEMS, MASK_TOKENS, MASK_WORDS, PATTERN_MAX_LENGTH, PAUSED, PREFIX, PATTERN_WORK_LEFT, PatternBuffer,
+    give_pattern, fits_pattern,
+    lacks_pattern_room, take_serial,
 )  # fmt: skip
 from sfumato.kernels.sequences.subsequences_prepare import MARK
 
@@ -100,7 +102,7 @@ def _count_suffixes(state, lists, begin, end, scratch, items):  # type: ignore[n
     kept_count, kept_places = np.int64(0), np.int64(0)
     for item in range(items):
         number_of[item] = MARK
-        if tally[item] >= state[LEAST]:
+        if tally[item] >= state[PATTERN_LEAST]:
             number_of[item] = np.int32(kept_count)
             kept_places += tally[item]
             kept_count += 1
@@ -185,20 +187,24 @@ def _lacks_room(search, rows, counts):  # type: ignore[no-untyped-def]
     """Whether an array is too short for the rows behind an item; words of bitmaps are asked for at their most."""
     state, frames, lists, masks = search.state, search.frames, search.lists, search.masks
     level = state[LEVEL]
-    if is_short(state, LEVEL_FLAT, lists.flat.shape[0], frames[level, FLAT_END] + counts.tokens + rows + 1):
+    if lacks_pattern_room(
+        state, PATTERN_LEVEL_FLAT, lists.flat.shape[0], frames[level, FLAT_END] + counts.tokens + rows + 1
+    ):
         return True
     if counts.items <= MOST_ITEMS:
         words = rows + (counts.tokens >> 6)
         return (
-            is_short(state, MASK_TOKENS, masks.followers.shape[0], counts.tokens + rows)
-            or is_short(state, MASK_WORDS, masks.bits.shape[0], words * counts.items)
-            or is_short(state, MASK_TOKENS, masks.tokens.shape[0], counts.places)
-            or is_short(state, MASK_ENTRIES, search.stack.tokens.shape[0], counts.places)
+            lacks_pattern_room(state, MASK_TOKENS, masks.followers.shape[0], counts.tokens + rows)
+            or lacks_pattern_room(state, MASK_WORDS, masks.bits.shape[0], words * counts.items)
+            or lacks_pattern_room(state, MASK_TOKENS, masks.tokens.shape[0], counts.places)
+            or lacks_pattern_room(state, MASK_ENTRIES, search.stack.tokens.shape[0], counts.places)
         )
     return (
-        is_short(state, LEVEL_FRAMES, frames.shape[0], level + 2)
-        or is_short(state, LEVEL_ITEMS, lists.starts.shape[0], frames[level, ITEMS_END] + counts.items + 1)
-        or is_short(state, LEVEL_PLACES, lists.places.shape[0], frames[level, PLACES_END] + counts.places)
+        lacks_pattern_room(state, PATTERN_LEVEL_FRAMES, frames.shape[0], level + 2)
+        or lacks_pattern_room(
+            state, PATTERN_LEVEL_ITEMS, lists.starts.shape[0], frames[level, ITEMS_END] + counts.items + 1
+        )
+        or lacks_pattern_room(state, LEVEL_PLACES, lists.places.shape[0], frames[level, PLACES_END] + counts.places)
     )
 
 
@@ -211,11 +217,11 @@ def _visit_item(search, lists, item):  # type: ignore[no-untyped-def]
     begin, end = lists.starts[first + item], lists.starts[first + item + 1]
     search.path[level] = lists.codes[first + item]
     counts = _FollowerCounts(np.int64(0), np.int64(0), np.int64(0))
-    if level + 1 < state[MAX_LENGTH]:
+    if level + 1 < state[PATTERN_MAX_LENGTH]:
         counts = _count_suffixes(state, lists, begin, end, scratch, items)
         if counts.items and _lacks_room(search, end - begin, counts):
             return GROW
-    state[WORK_LEFT] -= 64 + 4 * (counts.tokens + end - begin) + items
+    state[PATTERN_WORK_LEFT] -= 64 + 4 * (counts.tokens + end - begin) + items
     give_pattern(state, search.output, search.path, level + 1, end - begin)
     if counts.items:
         flat_end = _copy_suffixes(lists, begin, end, scratch.number_of, search.lists.flat, frames[level, FLAT_END])
@@ -231,7 +237,7 @@ def search_sequence_lists(search, base):  # type: ignore[no-untyped-def]
     """Search the tasks (items of level 0) until they are done, the buffer full, an array too short, or work done."""
     state, frames = search.state, search.frames
     while True:
-        if state[DEPTH] >= 0:
+        if state[PATTERN_DEPTH] >= 0:
             status = search_masks(state, search.output, search.path, search.masks, search.stack)
             if status != DONE:
                 return status
@@ -242,9 +248,9 @@ def search_sequence_lists(search, base):  # type: ignore[no-untyped-def]
                 return DONE
             state[LEVEL] = level - 1
             continue
-        if state[WORK_LEFT] <= 0:
+        if state[PATTERN_WORK_LEFT] <= 0:
             return PAUSED
-        if not has_room(state, search.output, level + 1):
+        if not fits_pattern(state, search.output, level + 1):
             return FULL
         status = _visit_item(search, search.lists if level else base, item)
         if status != DONE:

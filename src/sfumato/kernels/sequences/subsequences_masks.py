@@ -20,8 +20,9 @@ import numpy as np
 from sfumato.arrays import Codes, IntGrid, Ints, UnsignedInts, Words
 
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
-    DEPTH, DONE, FULL, GROW, LEAST, MASK_ENTRIES, MASK_FRAMES, MASK_ITEMS, MAX_LENGTH, PAUSED, PREFIX, WORK_LEFT,
-    PatternBuffer, find_lowest_bit, give_pattern, has_room, is_short,
+    PATTERN_DEPTH, DONE, FULL, GROW, PATTERN_LEAST, MASK_ENTRIES, MASK_FRAMES, MASK_ITEMS, PATTERN_MAX_LENGTH, PAUSED,
+    PREFIX, PATTERN_WORK_LEFT,
+    PatternBuffer, find_lowest_bit, give_pattern, fits_pattern, lacks_pattern_room,
 )  # fmt: skip
 from sfumato.kernels.compilation import compile_cached, part, record
 from sfumato.kernels.sequences.subsequences_prepare import MARK
@@ -219,7 +220,7 @@ def _count_weighted(rows, tokens, slots, begin, end, items, tally, planes):  # t
 @part
 def count_mask_pairs(state, rows, tally, planes):  # type: ignore[no-untyped-def]
     """In how many rows each item is followed by each, and by which in enough of them."""
-    items, least = state[MASK_ITEMS], state[LEAST]
+    items, least = state[MASK_ITEMS], state[PATTERN_LEAST]
     for item in range(items):
         begin, end = rows.starts[item], rows.starts[item + 1]
         rows.totals[item] = _count_weighted(rows, rows.tokens, rows.slots, begin, end, items, tally, planes)
@@ -243,7 +244,9 @@ def open_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
     for item in range(first, stop):
         child = item - first
         stack.items[child], stack.begins[child] = np.int32(item), top
-        stack.follows[child] = rows.frequent_followers[item] if state[PREFIX] + 1 < state[MAX_LENGTH] else np.uint64(0)
+        stack.follows[child] = (
+            rows.frequent_followers[item] if state[PREFIX] + 1 < state[PATTERN_MAX_LENGTH] else np.uint64(0)
+        )
         stack.supports[child] = rows.totals[item]
         for entry in range(rows.starts[item], rows.starts[item + 1]):
             stack.tokens[top] = rows.tokens[entry]
@@ -251,7 +254,7 @@ def open_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
             top += (rows.followers[rows.tokens[entry]] & stack.follows[child]) != 0
         stack.ends[child] = top
     stack.frames[0, AT], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
-    state[DEPTH] = 0
+    state[PATTERN_DEPTH] = 0
 
 
 @compile_cached("void(int64[::1], MaskRows, MaskStack, int64, int64)", allocates=False)
@@ -289,13 +292,13 @@ def _push_extensions(rows, stack, begin, end, items, wanted_items):  # type: ign
 @part
 def _note_children(state, rows, stack, candidates, child, top):  # type: ignore[no-untyped-def]
     """List the frequent extensions, already counted, and where their entries go; returns which of them have any."""
-    least, depth, tally = state[LEAST], state[DEPTH], stack.tally
+    least, depth, tally = state[PATTERN_LEAST], state[PATTERN_DEPTH], stack.tally
     frequent, pushed_items, remaining_items = np.uint64(0), np.uint64(0), candidates
     while remaining_items:
         item = find_lowest_bit(remaining_items)
         remaining_items &= remaining_items - np.uint64(1)
         frequent |= np.uint64(tally[item] >= least) << item
-    goes_on = state[PREFIX] + depth + 2 < state[MAX_LENGTH]
+    goes_on = state[PREFIX] + depth + 2 < state[PATTERN_MAX_LENGTH]
     remaining_items = frequent
     while remaining_items:
         item = find_lowest_bit(remaining_items)
@@ -315,7 +318,7 @@ def _note_children(state, rows, stack, candidates, child, top):  # type: ignore[
 @part
 def _open_children(state, rows, stack, child):  # type: ignore[no-untyped-def]
     """Count the extensions of a pattern and make a frame of the frequent ones; returns GROW if there is no room."""
-    items, least, depth, tally = state[MASK_ITEMS], state[LEAST], state[DEPTH], stack.tally
+    items, least, depth, tally = state[MASK_ITEMS], state[PATTERN_LEAST], state[PATTERN_DEPTH], stack.tally
     begin, end, candidates = stack.begins[child], stack.ends[child], stack.follows[child]
     if depth == 0:
         for item in range(items):
@@ -329,9 +332,9 @@ def _open_children(state, rows, stack, child):  # type: ignore[no-untyped-def]
         return DONE
     top, child_top = stack.frames[depth, TOP], stack.frames[depth, STOP]
     if (
-        is_short(state, MASK_ENTRIES, stack.tokens.shape[0], top + total)
-        or is_short(state, MASK_FRAMES, stack.frames.shape[0], depth + 2)
-        or is_short(state, MASK_FRAMES, stack.items.shape[0] // MOST_ITEMS, depth + 3)
+        lacks_pattern_room(state, MASK_ENTRIES, stack.tokens.shape[0], top + total)
+        or lacks_pattern_room(state, MASK_FRAMES, stack.frames.shape[0], depth + 2)
+        or lacks_pattern_room(state, MASK_FRAMES, stack.items.shape[0] // MOST_ITEMS, depth + 3)
     ):
         return GROW
     pushed_items = _note_children(state, rows, stack, candidates, child_top, top)
@@ -341,26 +344,26 @@ def _open_children(state, rows, stack, child):  # type: ignore[no-untyped-def]
             if stack.follows[number]:
                 stack.ends[number] = tally[stack.items[number]]
     stack.frames[depth + 1, AT] = child_top
-    state[DEPTH] = depth + 1
+    state[PATTERN_DEPTH] = depth + 1
     return DONE
 
 
 @part
 def search_masks(state, output, path, rows, stack):  # type: ignore[no-untyped-def]
     """Visit what is on the stack until nothing is left, the buffer is full, an array too short, or work done."""
-    while state[DEPTH] >= 0:
-        depth = state[DEPTH]
+    while state[PATTERN_DEPTH] >= 0:
+        depth = state[PATTERN_DEPTH]
         child = stack.frames[depth, AT]
         if child == stack.frames[depth, STOP]:
-            state[DEPTH] = depth - 1
+            state[PATTERN_DEPTH] = depth - 1
             continue
-        if state[WORK_LEFT] <= 0:
+        if state[PATTERN_WORK_LEFT] <= 0:
             return PAUSED
         length = state[PREFIX] + depth + 1
-        if not has_room(state, output, length):
+        if not fits_pattern(state, output, length):
             return FULL
         path[length - 1] = rows.codes[stack.items[child]]
-        state[WORK_LEFT] -= 32 + 4 * (stack.ends[child] - stack.begins[child])
+        state[PATTERN_WORK_LEFT] -= 32 + 4 * (stack.ends[child] - stack.begins[child])
         if stack.follows[child] and _open_children(state, rows, stack, child) == GROW:
             return GROW
         give_pattern(state, output, path, length, stack.supports[child])

@@ -20,15 +20,17 @@ ALL, CLOSED, MAXIMAL = range(3)
 DONE, FULL, PAUSED, GROW = range(4)
 # What is asked; where the search is; what is in the buffer; what array is too short.
 (
-    LEAST, MAX_LENGTH, KIND, MAX_GAP, WINDOW, FIRST_ONLY, JOINS,
-    FIRST_TASK, STOP_TASK, LEVEL, DEPTH, JOIN_DEPTH, PREFIX, MASK_ITEMS, LARGEST, WORK_LEFT, SERIAL,
-    PATTERNS, CODES,
-    SHORT_OF, SHORT_SIZE,
-    FIELDS,
+    PATTERN_LEAST, PATTERN_MAX_LENGTH, PATTERN_KIND, MAX_GAP, WINDOW, FIRST_ONLY, JOINS,
+    FIRST_TASK, STOP_TASK, LEVEL, PATTERN_DEPTH, JOIN_DEPTH, PREFIX, MASK_ITEMS, PATTERN_LARGEST, PATTERN_WORK_LEFT,
+    SERIAL,
+    PATTERNS, PATTERN_CODES,
+    PATTERN_SHORT_OF, PATTERN_SHORT_SIZE,
+    PATTERN_FIELDS,
 ) = range(22)  # fmt: skip
 # The arrays that can be too short.
 (
-    LEVEL_FRAMES, LEVEL_FLAT, LEVEL_ITEMS, LEVEL_PLACES, MASK_TOKENS, MASK_WORDS, MASK_FRAMES, MASK_ENTRIES,
+    PATTERN_LEVEL_FRAMES, PATTERN_LEVEL_FLAT, PATTERN_LEVEL_ITEMS, LEVEL_PLACES, MASK_TOKENS, MASK_WORDS, MASK_FRAMES,
+    MASK_ENTRIES,
     END_FRAMES, END_ENTRIES, END_CHILDREN, END_SLOTS, JOIN_TOKENS, JOIN_OCCURRENCES, JOIN_FRAMES, JOIN_ENTRIES,
 ) = range(16)  # fmt: skip
 UNBOUNDED = 1 << 62
@@ -58,28 +60,28 @@ find_lowest_bit: Any = intrinsic(_count_trailing)
 @part
 def give_pattern(state, output, path, length, support):  # type: ignore[no-untyped-def]
     """Put one pattern into the buffer, which has room for it."""
-    offset = state[CODES]
+    offset = state[PATTERN_CODES]
     for index in range(length):
         output.codes[offset + index] = path[index]
     output.ends[state[PATTERNS]] = offset + length
     output.supports[state[PATTERNS]] = support
-    state[CODES] = offset + length
+    state[PATTERN_CODES] = offset + length
     state[PATTERNS] += 1
 
 
 @part
-def has_room(state, output, length):  # type: ignore[no-untyped-def]
+def fits_pattern(state, output, length):  # type: ignore[no-untyped-def]
     """Whether one more pattern of a length fits into the buffer."""
-    return state[PATTERNS] < output.ends.shape[0] and state[CODES] + length <= output.codes.shape[0]
+    return state[PATTERNS] < output.ends.shape[0] and state[PATTERN_CODES] + length <= output.codes.shape[0]
 
 
 @part
-def is_short(state, array_number, size, needed_size):  # type: ignore[no-untyped-def]
+def lacks_pattern_room(state, array_number, size, needed_size):  # type: ignore[no-untyped-def]
     """Whether an array is shorter than needed, and if so note which and by how much."""
     if size >= needed_size:
         return False
-    state[SHORT_OF] = array_number
-    state[SHORT_SIZE] = needed_size
+    state[PATTERN_SHORT_OF] = array_number
+    state[PATTERN_SHORT_SIZE] = needed_size
     return True
 
 

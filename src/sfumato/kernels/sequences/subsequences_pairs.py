@@ -124,7 +124,7 @@ def _count_following(rows, scratch, following, row, begin, end):  # type: ignore
 
 
 @compile_cached("void(ElementRows, PairCounts, PairScratch)", allocates=False)
-def count_pairs(rows, pairs, scratch):  # type: ignore[no-untyped-def]
+def count_item_pairs(rows, pairs, scratch):  # type: ignore[no-untyped-def]
     """Fill in the counts, which come full of zeros; what was seen comes full of numbers that are no rows."""
     begin = np.int64(0)
     for row in range(rows.row_ends.shape[0]):
@@ -138,4 +138,4 @@ def count_pairs(rows, pairs, scratch):  # type: ignore[no-untyped-def]
         begin = end
 
 
-__all__ = ["ElementRows", "PairCounts", "PairScratch", "count_pairs"]
+__all__ = ["ElementRows", "PairCounts", "PairScratch", "count_item_pairs"]

@@ -75,7 +75,7 @@ def gather_rows(flat, offsets, order, seen_rows, target, counts):  # type: ignor
 
 
 @compile_cached(f"int64({TOKENS}, {OFFSETS}, int32[::1], int32[::1], int64[::1], int32[::1], int32[::1], int32[::1])")
-def lay_elements(codes, element_offsets, offsets, rank, tokens, starts, row_of, position_of, row_ends):  # type: ignore[no-untyped-def]
+def pack_elements(codes, element_offsets, offsets, rank, tokens, starts, row_of, position_of, row_ends):  # type: ignore[no-untyped-def]
     """Elements of rising ranks, without those that lose all items; returns how many are left.
 
     `starts` says where the tokens of each element begin, `row_of` and `position_of` which element of which row it was,
@@ -134,7 +134,7 @@ def has_joins(codes, element_offsets, rank):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(int32[::1], int64[::1], boolean[::1], uint64[::1], int32[::1])")
-def list_elements(tokens, starts, is_listed, cursor, elements):  # type: ignore[no-untyped-def]
+def unpack_elements(tokens, starts, is_listed, cursor, elements):  # type: ignore[no-untyped-def]
     """The elements that hold each token that is listed, one token after another; `cursor` says where each begins."""
     for element in range(np.uint64(starts.shape[0] - 1)):
         for position in range(np.uint64(starts[element]), np.uint64(starts[element + np.uint64(1)])):

@@ -171,7 +171,7 @@ def _test_answer_counts(answers: Ints, truth: Ints, size: int, p: float, q: floa
 
 
 class AnswerTally:
-    """Single answers, counted by the truth and beside their neighbours; rows are added in their order."""
+    """Single answers, counted by the truth and next to their neighbours; rows are added in their order."""
 
     def __init__(self, size: int) -> None:
         """Count nothing yet, for this many possible answers."""

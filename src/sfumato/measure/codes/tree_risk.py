@@ -18,14 +18,12 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.mine.codes.c45 import C45Tree
-from sfumato.public.codes.coded_columns import CodedColumn, find_unit, list_coded_columns
+from sfumato.public.codes.coded_columns import CodedColumn, find_unit, pair_coded_columns
 from sfumato.public.codes.crack_functions import bound_by_rank, guess_plainly, rescale_codes, spread_evenly
 from sfumato.public.codes.learner_columns import find_class_ranges, is_learnable_type
 from sfumato.release import Release
 from sfumato.table import Table
 
-RADII = (0.01, 0.02, 0.05)
-"""How close a guess must be, as shares of the dynamic range (Section 6.1)."""
 SORTING_LIMIT = 0.3
 """A column is called unsafe if sorting cracks more than this share of its values."""
 _LEAF = -1
@@ -196,7 +194,7 @@ def measure_sorting(release: Release, original: Table, name: str, radius: float)
     Guesses are drawn from the ranges of ranks (the expected share), at either end of them, spread evenly, or the codes
     stretched to the known ends, with rising and falling values; or codes are taken as values, or all people have one.
     """
-    (column,) = list_coded_columns(release.data, original, release.details, name)
+    (column,) = pair_coded_columns(release.data, original, release.details, name)
     many, least, greatest = len(column.codes), float(column.domain[0]), float(column.domain[-1])
     even, ranges = spread_evenly(many, least, greatest), bound_by_rank(many, least, greatest, column.unit)
     guesses = [*guess_plainly(column).values(), np.full(many, column.find_common_value(radius)), even, even[::-1]]

@@ -70,7 +70,7 @@ class StoredPairs:
 
     @classmethod
     def of(cls, column: str, comparison: StoredComparison, scratch: Path) -> StoredPairs:
-        """Put the numbers of both files beside each other."""
+        """Put the numbers of both files side by side."""
         original, published_table = comparison.original, comparison.published_table
         path = scratch / f"pairs-{list(published_table.rows.schema).index(column)}"
         number_pairs = np.memmap(path, np.float64, "w+", shape=(2, published_table.rows.height))
@@ -263,7 +263,7 @@ def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Nu
 
 
 def find_pairs(evidence: StoredEvidence, column: str) -> StoredPairs:
-    """The numbers of a column before and after, put beside each other once."""
+    """The numbers of a column before and after, put side by side once."""
     assert evidence.comparison is not None and evidence.scratch is not None
     if column not in evidence.pairs:
         evidence.pairs[column] = StoredPairs.of(column, evidence.comparison, evidence.scratch)

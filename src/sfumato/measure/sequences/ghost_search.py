@@ -47,7 +47,7 @@ class _Row(NamedTuple):
         return [frozenset(self.items[start:stop]) for start, stop in pairwise(self.starts)]
 
     def find_joined(self, last: Element, begin: int, wanted_items: set[int]) -> dict[int, int]:
-        """Items beside all of `last` in one element, from an element on, and the first such element."""
+        """Items next to all of `last` in one element, from an element on, and the first such element."""
         first: dict[int, int] = {}
         for element in range(begin, len(self.starts) - 1):
             items = set(self.items[self.starts[element] : self.starts[element + 1]])
@@ -67,7 +67,7 @@ class _Match(NamedTuple):
 
 
 class _Steps(NamedTuple):
-    """How a pattern goes on: items in a new element, and items beside those of the last element."""
+    """How a pattern goes on: items in a new element, and items next to those of the last element."""
 
     new: set[int]
     joined_items: set[int]

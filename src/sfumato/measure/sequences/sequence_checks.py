@@ -101,7 +101,7 @@ def _mark_elements(data: Sequences, numbers: Mapping[str, int]) -> _ElementMarks
     return _ElementMarks(marked_codes, data.element_offsets[data.offsets] + data.offsets)
 
 
-class _Distinct(NamedTuple):
+class _DistinctWalks(NamedTuple):
     """The distinct sequences among some, in the order in which they first occur."""
 
     firsts: Ints
@@ -109,7 +109,7 @@ class _Distinct(NamedTuple):
     """How often each occurs."""
 
 
-def _find_distinct(marked_codes: Codes, bounds: Ints) -> _Distinct:
+def _find_distinct(marked_codes: Codes, bounds: Ints) -> _DistinctWalks:
     """Equal sequences, by a kernel of the checks alone: methods find theirs by another."""
     from sfumato.kernels.sequences.crowd_counts import find_first_equals
 
@@ -119,7 +119,7 @@ def _find_distinct(marked_codes: Codes, bounds: Ints) -> _Distinct:
     find_first_equals(marked_codes, bounds, slots, owners)
     weights = np.bincount(owners, minlength=rows)
     firsts = np.flatnonzero(weights)
-    return _Distinct(firsts, weights[firsts])
+    return _DistinctWalks(firsts, weights[firsts])
 
 
 def _take_rows(marked_codes: Codes, bounds: Ints, rows: Ints) -> _ElementMarks:

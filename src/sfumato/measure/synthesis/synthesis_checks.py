@@ -98,7 +98,7 @@ class HoldoutComparison:
         }
 
 
-def against_holdout(
+def compare_with_holdout(
     published_table: Table, original: Table, holdout: Rows, sample: int | None = SAMPLE, seed: int = 0
 ) -> HoldoutComparison:
     """Compare a release with the held-out rows of the originals; the others are sampled to as many."""
@@ -237,7 +237,7 @@ checks_claim("rare_words", "exactly", needs_original=True)(
 @checks_claim("nearer_training", "at_most", needs_original=True)
 def _measure_nearer_training(evidence: Evidence, _: Mapping[str, Any]) -> Number:
     aside = evidence.details["holdout"]  # without it the claim stays open
-    return against_holdout(evidence.published, evidence.original, aside).closest.nearer
+    return compare_with_holdout(evidence.published, evidence.original, aside).closest.nearer
 
 
 def _spell_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:

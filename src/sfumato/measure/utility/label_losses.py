@@ -37,7 +37,7 @@ def column_loss(published_cells: pl.Series, domain: Domain) -> float:
     return float(total_loss) / len(published_cells) if len(published_cells) else 0.0
 
 
-def domain_of(table: Table, name: str, original: Table | None = None) -> Domain:
+def read_domain(table: Table, name: str, original: Table | None = None) -> Domain:
     """The values that a published column may stand for: the hierarchy's leaves, or else those of the originals."""
     values = (original or table).frame[name]
     if original is None and values.dtype == pl.String:
@@ -48,7 +48,7 @@ def domain_of(table: Table, name: str, original: Table | None = None) -> Domain:
 def loss(table: Table, original: Table | None = None) -> float:
     """The mean loss over all quasi-identifying cells; ranges and sets need the originals for their size."""
     names = table.quasi_identifying
-    return sum(column_loss(table.frame[name], domain_of(table, name, original)) for name in names) / len(names)
+    return sum(column_loss(table.frame[name], read_domain(table, name, original)) for name in names) / len(names)
 
 
 def distribution(original: pl.Series, published_cells: pl.Series, hierarchy: Hierarchy | None) -> pl.DataFrame:

@@ -51,7 +51,7 @@ def warner_estimate(yes: Any, n: int, p: float) -> Any:
     if not 0.0 <= p <= 1.0:
         raise PolicyError(f"p must be a probability between 0 and 1, not {p:g}")
     if n < 1:
-        raise DataError("nobody was asked, so there is nothing to estimate from")
+        raise DataError("there are no answers to estimate from")
     if not np.all((np.asarray(yes) >= 0) & (np.asarray(yes) <= n)):
         raise DataError(
             f"of {n} answers, between 0 and {n} can be yes; give the yeses first, then the number of answers"

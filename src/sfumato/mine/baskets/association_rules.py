@@ -211,21 +211,21 @@ class _RuleSplitter:
     def split(self, first: int, stop: int) -> list[Ints]:
         from sfumato.kernels.baskets import itemsets_rules
 
-        state = np.zeros(itemsets_rules.FIELDS, dtype=np.int64)
-        state[itemsets_rules.SET], state[itemsets_rules.STOP] = first, stop
+        state = np.zeros(itemsets_rules.WALK_FIELDS, dtype=np.int64)
+        state[itemsets_rules.WALK_SET], state[itemsets_rules.WALK_STOP] = first, stop
         places, keys = np.zeros(self.room + 2, dtype=np.int64), np.zeros(self.room + 2, dtype=np.uint64)
         buffer = np.empty((BUFFER, 3), dtype=np.int64)
         parts: list[Ints] = []
         status = itemsets_rules.PAUSED
         while status != itemsets_rules.DONE and not self.is_stopped:
-            state[itemsets_rules.WORK_LEFT] = WORK
+            state[itemsets_rules.WALK_WORK_LEFT] = WORK
             status = itemsets_rules.split_sets(state, self.sets, self.longest, places, keys, buffer)
             if status == itemsets_rules.LACKING:
                 raise PolicyError('rules need all frequent itemsets, but some are missing: use kind "all"')
             if status != itemsets_rules.PAUSED:
-                filled_count = int(state[itemsets_rules.FILLED])
+                filled_count = int(state[itemsets_rules.WALK_FILLED])
                 self.rules += filled_count
                 refuse_large("rules", self.rules, self.rules * BYTES_A_RULE, self.at_most)
                 parts.append(buffer[:filled_count].copy())
-                state[itemsets_rules.FILLED] = 0
+                state[itemsets_rules.WALK_FILLED] = 0
         return parts

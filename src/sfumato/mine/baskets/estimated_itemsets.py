@@ -211,10 +211,7 @@ def _list_pairs(count: int) -> Ints:
 
 def _refuse_many(count: int, length: int) -> None:
     if count > MOST_CANDIDATES:
-        raise PolicyError(
-            f"{count:,} itemsets of {length} items may be frequent as far as can be told; raise min_support, or set "
-            "max_length"
-        )
+        raise PolicyError(f"{count:,} itemsets of {length} items may be frequent; raise min_support, or set max_length")
 
 
 def _estimate_level(itemsets: ExploredItemsets, bits: BasketBits, candidates: Ints) -> ItemsetLevel:

@@ -90,7 +90,7 @@ class SearchWorker(Generic[Piece]):
         state[itemsets_output.FOLD], state[itemsets_output.DEPTH] = question.folds, -1
         if question.kind:
             self._path.rows[: everywhere.size] = everywhere
-            self._frames[0, itemsets_lists.LENGTH] = everywhere.size
+            self._frames[0, itemsets_lists.LIST_LENGTH] = everywhere.size
         else:
             self._path.perfect[: everywhere.size] = everywhere
             state[itemsets_output.PERFECT] = everywhere.size
@@ -109,7 +109,7 @@ class SearchWorker(Generic[Piece]):
             rows=np.zeros(8 * stride, dtype=np.int32),
             perfect=np.zeros(64 + items + layout.everywhere.size, dtype=np.int32),
         )
-        self._frames = np.zeros((4, itemsets_lists.FRAME), dtype=np.int64)
+        self._frames = np.zeros((4, itemsets_lists.LIST_FRAME), dtype=np.int64)
         self._lists = RowLists(
             flat=np.empty(64, np.uint32),
             places=np.empty(64, np.uint32),
@@ -134,7 +134,7 @@ class SearchWorker(Generic[Piece]):
             supports=np.empty(4 * items + 64, np.int64),
             slots=np.empty(4 * items + 64, np.uint64),
             bits=np.empty(4096, dtype=np.uint64),
-            frames=np.zeros((16, itemsets_bitmaps.FRAME), dtype=np.int64),
+            frames=np.zeros((16, itemsets_bitmaps.BRANCH_FRAME), dtype=np.int64),
             excluded_items=np.empty(2 * items + 64, np.uint32),
             masks=np.zeros(4 * (items // 64 + 2), dtype=np.uint64),
             maximal_sets=np.zeros(64, dtype=np.uint64),
@@ -174,7 +174,7 @@ class SearchWorker(Generic[Piece]):
     def begin(self, first: int, stop: int) -> None:
         """Take tasks `first` to `stop`."""
         if self._layout.bits is None:
-            self._frames[0, itemsets_lists.AT], self._frames[0, itemsets_lists.ITEMS] = first, stop
+            self._frames[0, itemsets_lists.AT], self._frames[0, itemsets_lists.LIST_ITEMS] = first, stop
             return
         self._learn()
         length = self._layout.everywhere.size if self._question.kind else 0
@@ -190,9 +190,9 @@ class SearchWorker(Generic[Piece]):
     def stop_after_task(self) -> int:
         """Leave the tasks that were not started to others; returns the first of them."""
         if self._layout.bits is None:
-            self._frames[0, itemsets_lists.ITEMS] = self.task
+            self._frames[0, itemsets_lists.LIST_ITEMS] = self.task
         else:
-            self._stack.frames[0, itemsets_bitmaps.STOP] = self.task
+            self._stack.frames[0, itemsets_bitmaps.BRANCH_STOP] = self.task
         return self.task
 
     def search_in_steps(self, work: int) -> Iterator[bool]:

@@ -29,7 +29,7 @@ class RuleCounts:
     """How many of them do not hold the right side."""
 
 
-def individuals_behind(support: int, confidence: Confidence) -> RuleCounts:
+def count_rule_people(support: int, confidence: Confidence) -> RuleCounts:
     """How many people have a rule's left side but not its right: support 80 at 98.7 % is 81 people, all but one.
 
     The confidence may be rounded: the nearest whole number of people is used.
@@ -41,7 +41,7 @@ def individuals_behind(support: int, confidence: Confidence) -> RuleCounts:
     return RuleCounts(antecedent, antecedent - support)
 
 
-def patterns_behind(rules: pl.DataFrame, baskets: int) -> Patterns:
+def list_rule_patterns(rules: pl.DataFrame, baskets: int) -> Patterns:
     """The supports that published rules reveal: of each rule as a whole, and of its left side.
 
     The frame has `antecedent`, `consequent`, `support` (a count) and `confidence`, as returned by `association_rules`.
@@ -54,5 +54,5 @@ def patterns_behind(rules: pl.DataFrame, baskets: int) -> Patterns:
     for left, right, support, confidence in columns.iter_rows():
         supports[frozenset((*left, *right))] = support
         if left:
-            supports[frozenset(left)] = individuals_behind(support, confidence).antecedent
+            supports[frozenset(left)] = count_rule_people(support, confidence).antecedent
     return Patterns.of(supports.items(), baskets)

@@ -22,7 +22,7 @@ from sfumato.public.codes.tree_key import TreeKey
 from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
-_STRANGER = "the trees were not grown on this table under this key"
+_WRONG_MODEL = "the trees were not trained on this table under this key"
 _BELOW_ALL, _ABOVE_ALL = float(np.float32(1e-35)), 1e300
 """LightGBM's thresholds that only separate missing numbers from all others, which are above 0."""
 _CLOSE = 1e-4
@@ -48,7 +48,7 @@ def decode_booster(booster: Booster, key: Key, table: Table) -> Booster:
     order = np.argsort(np.array(tree_key.labels.codes))
     order = order[np.isin(order, forms.classes)]
     if max(2, len(booster.start)) != max(2, len(order)):
-        raise DataError(f"{_STRANGER}: they predict {max(2, len(booster.start))} classes")
+        raise DataError(f"{_WRONG_MODEL}: they predict {max(2, len(booster.start))} classes")
     leaves = _check_covers(booster, forms)
     thresholds = _locate_thresholds(booster, forms, leaves)
     return booster.replace_thresholds(thresholds, tuple(names), np.array(tree_key.labels.values)[order])
@@ -94,7 +94,7 @@ class _BothForms:
             if len(distinct_values) != len(distinct):
                 raise DataError(
                     f'{table.source}: {len(distinct_values) - len(distinct)} values of "{name}" share a code with a '
-                    f"neighbour that {booster.maker} tells apart; round the column, or multiply it by a power of ten"
+                    f"neighbour that {booster.maker} distinguishes; round the column, or multiply it by a power of ten"
                 )
             codes.append(distinct)
             values.append(true[known_mask, index][first])
@@ -129,7 +129,7 @@ def _check_covers(booster: Booster, forms: _BothForms) -> list[Ints]:
         slack = _CLOSE * cover + (_CLOSE if booster.maker == "XGBoost" else 0)
         whole = tree.cover[0] > cover[0] - slack[0]
         if bool((tree.cover > cover + slack).any() or (whole and (tree.cover < cover - slack).any())):
-            raise DataError(f"{_STRANGER}: other rows reach the nodes of tree {index}")
+            raise DataError(f"{_WRONG_MODEL}: other rows reach the nodes of tree {index}")
         scores[:, tree.group] += tree.value[leaf]
         leaves.append(leaf)
     return leaves
@@ -164,7 +164,7 @@ def _locate_thresholds(booster: Booster, forms: _BothForms, leaves: list[Ints]) 
                 np.where(tree.tests, new, tree.threshold) for new, tree in zip(thresholds, booster.trees, strict=True)
             ]
     raise DataError(
-        f"{_STRANGER}, or with settings that are not covered: some thresholds are not where {booster.maker} puts them"
+        f"{_WRONG_MODEL}, or with settings that are not covered: thresholds are not where {booster.maker} puts them"
     )
 
 

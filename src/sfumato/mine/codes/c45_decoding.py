@@ -25,7 +25,7 @@ from sfumato.table import Table
 if TYPE_CHECKING:
     from sfumato.mine.codes.c45 import BranchColumn, C45Tree
 
-_STRANGER = "the tree was not grown on this table under this key"
+_WRONG_MODEL = "the tree was not trained on this table under this key"
 
 
 def decode_c45(tree: C45Tree, key: Key, table: Table) -> C45Tree:
@@ -37,12 +37,12 @@ def decode_c45(tree: C45Tree, key: Key, table: Table) -> C45Tree:
     order = index_classes(names, tree_key)
     codes = tree_key.labels.number_values(table.frame[tree_key.target], table.source)
     if int(codes.min(initial=0)) < 0 or int(order[codes].min(initial=0)) < 0:
-        raise DataError(f"{_STRANGER}: some rows have a class that it does not predict")
+        raise DataError(f"{_WRONG_MODEL}: some rows have a class that it does not predict")
     coded_cells, true = _read_both_forms(tree, tree_key, table)
     turned_mask = _flag_falling_tests(tree, tree_key)
-    walk = _Walk.of(tree.nodes, coded_cells, true, order[codes], turned_mask)
+    walk = _TreeDescent.of(tree.nodes, coded_cells, true, order[codes], turned_mask)
     if not np.array_equal(walk.tally, tree.nodes.tally):
-        raise DataError(f"{_STRANGER}: other rows, or rows of other classes, reach its nodes")
+        raise DataError(f"{_WRONG_MODEL}: other rows, or rows of other classes, reach its nodes")
     missing = walk.choose_missing_sides(tree.nodes, turned_mask)
     nodes = replace(tree.nodes, threshold=walk.locate_thresholds(tree.nodes), missing=missing)
     nodes = nodes.arrange(nodes.children, turned_mask)
@@ -80,12 +80,12 @@ def _restore_words(column: BranchColumn, key: TreeKey) -> BranchColumn:
     names = key.categories[column.name]
     code_values = dict(zip(names.codes, names.values, strict=True))
     if any(word is not None and word not in code_values for word in column.words):
-        raise DataError(f'{_STRANGER}: words of "{column.name}" are not codes of the key')
+        raise DataError(f'{_WRONG_MODEL}: words of "{column.name}" are not codes of the key')
     return replace(column, words=tuple(None if word is None else code_values[word] for word in column.words))
 
 
 @dataclass(frozen=True, eq=False)
-class _Walk:
+class _TreeDescent:
     """What was seen at each node when the rows went down by their codes; sides are those of the originals."""
 
     tally: Ints
@@ -97,7 +97,9 @@ class _Walk:
     """Rows whose number is missing."""
 
     @classmethod
-    def of(cls, nodes: C45Nodes, coded_cells: NodeCells, true: NodeCells, classes: Ints, turned_mask: Flags) -> _Walk:
+    def of(
+        cls, nodes: C45Nodes, coded_cells: NodeCells, true: NodeCells, classes: Ints, turned_mask: Flags
+    ) -> _TreeDescent:
         many = len(nodes)
         sides = np.tile([-np.inf, np.inf], (many, 1))
         tally, known_counts, missing = (
@@ -129,7 +131,7 @@ class _Walk:
         tests = nodes.missing >= 0
         lower, upper = self.sides[tests, 0], self.sides[tests, 1]
         if not bool((np.isfinite(lower) & np.isfinite(upper) & (lower < upper)).all()):
-            raise DataError(f"{_STRANGER}: a test separates codes, but not the originals")
+            raise DataError(f"{_WRONG_MODEL}: a test separates codes, but not the originals")
         threshold = np.full(len(nodes), np.nan)
         threshold[tests] = (lower + upper) / 2
         return threshold

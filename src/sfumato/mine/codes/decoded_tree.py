@@ -3,7 +3,7 @@
 
 Decoding is by location: the rows that go left and right at every node are known, so the threshold is put between the
 originals' values where scikit-learn would have put it. The inverse of the code's function, as in the paper, would not
-be exact. A model that was not grown on this table under this key is rejected: at every node the rows and their classes
+be exact. A model that was not trained on this table under this key is rejected: at every node rows and their classes
 are counted and compared with the model. So is one that was grown with settings for which the promise does not hold.
 """
 
@@ -46,7 +46,7 @@ _REASONS = {
     "LGBMClassifier": _SAVE_LIGHTGBM,
 }
 """Why other learners are refused."""
-_STRANGER = "the model was not grown on this table under this key"
+_WRONG_MODEL = "the model was not trained on this table under this key"
 
 
 def decode_tree(model: Any, key: Key, table: Table) -> Any:
@@ -172,7 +172,7 @@ def _draw_bags(model: Any, rows: int) -> list[tuple[Ints, Ints]]:
     if hasattr(model, "tree_"):
         return [whole]
     if model._n_samples != rows:
-        raise DataError(f"{_STRANGER}: it was grown on a different number of rows")
+        raise DataError(f"{_WRONG_MODEL}: it was trained on a different number of rows")
     if not model.bootstrap:
         return [whole] * len(model.estimators_)
     bag_counts = [np.bincount(bag, minlength=rows) for bag in model.estimators_samples_]
@@ -190,7 +190,7 @@ def index_classes(codes: list[str], key: TreeKey) -> Ints:
     order = np.array([class_index.get(code, -1) for code in key.labels.codes], dtype=np.int64)
     if int((order >= 0).sum()) != len(class_index):
         raise DataError(
-            f"{_STRANGER}: its classes are not those of the key. It must be trained on the labels as they are in "
+            f"{_WRONG_MODEL}: its classes are not those of the key. It must be trained on the labels as they are in "
             "the release"
         )
     return order
@@ -271,7 +271,7 @@ class DecodingTable:
         class_codes = order[self.classes]
         rows, weights = bag
         if int(class_codes[rows].min(initial=0)) < 0:
-            raise DataError(f"{_STRANGER}: some rows have a class that it does not predict")
+            raise DataError(f"{_WRONG_MODEL}: some rows have a class that it does not predict")
 
         def walk_half(half: slice) -> NodeWalk:
             walk = NodeWalk.start(len(parts), classes)
@@ -294,7 +294,7 @@ class DecodingTable:
 def _refuse_stranger(nodes: Any, values: Any, walk: NodeWalk, is_weighted: bool) -> None:
     """Compare rows and classes at every node with the model."""
     if not np.array_equal(nodes["n_node_samples"], walk.count):
-        raise DataError(f"{_STRANGER}: different numbers of rows reach its nodes")
+        raise DataError(f"{_WRONG_MODEL}: different numbers of rows reach its nodes")
     expected_tally = (
         values[:, 0, :] / values[:, 0, :].sum(axis=1, keepdims=True) * nodes["weighted_n_node_samples"][:, None]
     )
@@ -302,7 +302,7 @@ def _refuse_stranger(nodes: Any, values: Any, walk: NodeWalk, is_weighted: bool)
     weight = expected_tally[0] / np.maximum(walk.tally[0], 1) if is_weighted else 1.0
     same = np.allclose(expected_tally, walk.tally * weight, rtol=1e-6, atol=1e-9)
     if not same:
-        raise DataError(f"{_STRANGER}: rows of other classes reach its nodes")
+        raise DataError(f"{_WRONG_MODEL}: rows of other classes reach its nodes")
 
 
 def _restore_thresholds(nodes: Any, rising: Flags, walk: NodeWalk) -> None:
@@ -315,8 +315,8 @@ def _restore_thresholds(nodes: Any, rising: Flags, walk: NodeWalk) -> None:
     fit = (lower < upper) & np.isfinite(lower) & np.isfinite(upper)
     if not bool(fit[tests].all()):
         raise DataError(
-            f"{_STRANGER}, or with settings that the promise does not cover: a node splits inside a pure piece, whose "
-            "values are permuted"
+            f"{_WRONG_MODEL}, or with settings that the promise does not cover: a node splits inside a pure piece, "
+            "whose values are permuted"
         )
     nodes["threshold"][tests] = lower[tests] / 2.0 + upper[tests] / 2.0
     turned_mask = tests & ~rising_mask

@@ -122,7 +122,7 @@ class WrittenTree:
         if bool(misplaced_mask[tests].any()):
             raise DataError(
                 f"{self.source}: {int(misplaced_mask[tests].sum())} thresholds do not lie half-way between two codes "
-                "of the rows that reach them: the model was not grown on this table under this key, or its "
+                "of the rows that reach them: the model was not trained on this table under this key, or its "
                 "thresholds are rounded too much (export_text has decimals=…)"
             )
         return walk
@@ -132,7 +132,7 @@ class WrittenTree:
         for leaf in np.flatnonzero(self.left < 0):
             if self.leaf_classes[leaf] != commonest[leaf]:
                 raise DataError(
-                    f"{self.source}: the model was not grown on this table under this key: rows of other classes "
+                    f"{self.source}: the model was not trained on this table under this key: rows of other classes "
                     "reach its leaves"
                 )
 

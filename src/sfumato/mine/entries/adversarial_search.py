@@ -245,18 +245,20 @@ class _KernelSearch:
         runs = [np.flatnonzero(hiding), np.flatnonzero(~hiding), np.arange(len(packed_table.earlier))]
         self._stacks = adversarial_frames.NodeStacks(
             state=np.zeros(adversarial_frames.STATE, dtype=np.int64),
-            frames=np.zeros((columns + 2, adversarial_frames.FRAME), dtype=np.int64),
+            frames=np.zeros((columns + 2, adversarial_frames.FRAME_FIELDS), dtype=np.int64),
             targets=np.zeros((columns + 2, columns), dtype=np.int64),
-            children=np.zeros((packed_table.items + 1, adversarial_frames.COUNT + 1), dtype=np.int64),
+            children=np.zeros((packed_table.items + 1, adversarial_frames.FRAME_COUNT + 1), dtype=np.int64),
             rows=np.concatenate(runs).astype(np.int32),
             bits=np.zeros(0, dtype=np.uint64),
             steps=np.zeros((ROOM, adversarial_frames.STEP_FIELDS), dtype=np.int64),
             pairs=np.zeros((ROOM, adversarial_frames.PAIR_FIELDS), dtype=np.int64),
         )
-        self._stacks.state[adversarial_frames.DEPTH] = -1
-        self._stacks.frames[0, adversarial_frames.HIDING : adversarial_frames.END + 1] = np.cumsum([0, *map(len, runs)])
-        self._stacks.frames[0, adversarial_frames.COLUMN] = -1
-        self._stacks.frames[0, adversarial_frames.COUNT] = len(packed_table.cell)
+        self._stacks.state[adversarial_frames.STATE_DEPTH] = -1
+        self._stacks.frames[0, adversarial_frames.HIDING : adversarial_frames.FRAME_END + 1] = np.cumsum(
+            [0, *map(len, runs)]
+        )
+        self._stacks.frames[0, adversarial_frames.FRAME_COLUMN] = -1
+        self._stacks.frames[0, adversarial_frames.FRAME_COUNT] = len(packed_table.cell)
         self._room = adversarial_frames.ValueRoom(
             slot=np.zeros(2 * packed_table.items + 1, dtype=np.int32),
             names=np.zeros(widest + 3, dtype=np.int32),
@@ -273,12 +275,12 @@ class _KernelSearch:
 
     def run(self, budget: SearchBudget) -> bool:
         """Search to the end, or until a budget is spent; returns whether the end was reached."""
-        from sfumato.kernels.entries.adversarial_frames import DONE, MORE
+        from sfumato.kernels.entries.adversarial_frames import ALL_DONE, MORE
 
         while True:
             came_back = self._step()
             progress.report_progress(STEP, self.rules)
-            if came_back == DONE:
+            if came_back == ALL_DONE:
                 return True
             if came_back != MORE:
                 self._grow(came_back)
@@ -327,7 +329,7 @@ class _KernelSearch:
 
     def collect_rules(self, *, complete: bool) -> RuleArrays:
         """The rules found, those of an antecedent in the order of their targets."""
-        from sfumato.kernels.entries.adversarial_frames import ANTECEDENTS, ITEMS, LISTED
+        from sfumato.kernels.entries.adversarial_frames import ANTECEDENTS, STATE_ITEMS, STATE_LISTED
 
         state, rules = self._stacks.state, self._buffer.rules[: self.rules]
         order = np.argsort(rules[:, 0] * np.int64(self._packed_entries.settings.values) + rules[:, 1], kind="stable")
@@ -336,9 +338,9 @@ class _KernelSearch:
         antecedents = int(state[ANTECEDENTS])
         return RuleArrays(
             start=self._buffer.starts[: antecedents + 1].copy(),
-            items=self._buffer.items[: state[ITEMS]].copy(),
+            items=self._buffer.items[: state[STATE_ITEMS]].copy(),
             row_start=self._buffer.list_starts[: antecedents + 1].copy(),
-            rows=self._buffer.listed_rows[: state[LISTED]].copy(),
+            rows=self._buffer.listed_rows[: state[STATE_LISTED]].copy(),
             complete=complete,
             **counts,
         )

@@ -58,10 +58,6 @@ class TableCells:
         names = tuple(frame.columns[index] for index in column_indices)
         return cls(names, values, first.astype(np.int32), codes, np.ascontiguousarray(states))
 
-    def find_column(self, item: int) -> int:
-        """The column that an item belongs to."""
-        return int(np.searchsorted(self.first, item, side="right")) - 1
-
 
 def _encode_cells(column: pl.Series) -> tuple[Ints, pl.Series]:
     """The index of each cell's value among the sorted distinct ones, −1 where it is missing; and these values."""

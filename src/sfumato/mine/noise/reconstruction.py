@@ -20,9 +20,9 @@ import polars as pl
 from sfumato.arrays import Floats
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.reconstruction_channel import (
+    build_channel,
     build_noisy_edges,
     build_true_edges,
-    channel_of,
     check_rising_edges,
     compute_even_shares,
     count_in_bins,
@@ -53,9 +53,9 @@ from sfumato.table import Table
 __all__ = [
     "Reconstruction",
     "binned_em",
+    "build_channel",
     "build_noisy_edges",
     "build_true_edges",
-    "channel_of",
     "compute_even_shares",
     "count_in_bins",
     "reconstruct_distribution",
@@ -206,7 +206,7 @@ def reconstruct_distribution(
     refuse_far_values(noisy, parsed_noise, true)
     fine, starts = refine_edges(true, parsed_noise) if form == "bins" else (true, np.arange(len(true) - 1))
     noisy_edges = build_noisy_edges(parsed_noise, fine)
-    channel = channel_of(parsed_noise, fine, noisy_edges)
+    channel = build_channel(parsed_noise, fine, noisy_edges)
     counts = count_in_bins(noisy, noisy_edges)
     fit = ChiSquareFit.of(counts, channel)
     if form not in ("bins", "values"):

@@ -166,7 +166,7 @@ def count_in_bins(values: Floats, edges: Floats) -> Ints:
     return np.bincount(places, minlength=len(edges) - 1).astype(np.int64)
 
 
-def channel_of(noise: Any, true_edges: Any, noisy_edges: Any) -> Floats:
+def build_channel(noise: Any, true_edges: Any, noisy_edges: Any) -> Floats:
     """`channel[i, j]`: the probability that a value of true bin j is observed in noisy bin i.
 
     The first and the last noisy bins include everything beyond them, so every column sums to 1. With a `step`, true and

@@ -14,8 +14,8 @@ import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.mine.noise.reconstruction_channel import (
+    build_channel,
     build_noisy_edges,
-    channel_of,
     compute_even_shares,
     count_in_bins,
 )
@@ -46,7 +46,7 @@ class NoisyIntervals:
         """Compute what noise does to the column's intervals."""
         assert column.noise is not None
         noisy_edges = build_noisy_edges(column.noise, column.edges)
-        channel = channel_of(column.noise, column.edges, noisy_edges)
+        channel = build_channel(column.noise, column.edges, noisy_edges)
         shuffled_rows = chance.permutation(len(values))
         order = shuffled_rows[np.argsort(values[shuffled_rows], kind="stable")]
         order = order[: int((~np.isnan(values)).sum())]  # sorting puts NaN last

@@ -146,22 +146,31 @@ def forced_patterns(patterns: Patterns, k: int) -> list[ForcedPattern]:
 
 def reason_from_supports(patterns: Patterns, k: int, until_found: bool = False) -> SupportReasoning:
     """Examine all sets whose proper subsets are known, until no further support follows, or something is found."""
-    from sfumato.kernels.patterns.small_patterns import CONTRADICTION, DERIVED, ITEM, KIND, LEAST, NODE
+    from sfumato.kernels.patterns.small_patterns import (
+        CONTRADICTION,
+        DERIVED,
+        RECORD_ITEM,
+        RECORD_KIND,
+        RECORD_LEAST,
+        RECORD_NODE,
+    )
 
     offsets, codes, supports = patterns.offsets, patterns.codes, patterns.supports
     ceiling = None if patterns.complete_from is None else patterns.complete_from - 1
     while True:
         known_sets = KnownSets.of(offsets, codes, supports, patterns.baskets)
         records = known_sets.find_small_patterns(k, border=True, ceiling=ceiling)
-        if (records[:, KIND] == CONTRADICTION).any():
+        if (records[:, RECORD_KIND] == CONTRADICTION).any():
             raise DataError(NO_DATABASE)
-        derived = records[records[:, KIND] == DERIVED]
+        derived = records[records[:, RECORD_KIND] == DERIVED]
         if not len(derived) or (until_found and len(derived) < len(records)):
             return SupportReasoning(known_sets, records, len(patterns))
-        sets = [(*known_sets.list_members(node), item) for node, item in derived[:, [NODE, ITEM]].tolist()]
+        sets = [
+            (*known_sets.list_members(node), item) for node, item in derived[:, [RECORD_NODE, RECORD_ITEM]].tolist()
+        ]
         offsets = np.concatenate((offsets, offsets[-1] + np.cumsum([len(itemset) for itemset in sets])))
         codes = np.concatenate((codes, np.array([code for itemset in sets for code in itemset], dtype=np.int32)))
-        supports = np.concatenate((supports, derived[:, LEAST]))
+        supports = np.concatenate((supports, derived[:, RECORD_LEAST]))
 
 
 def find_exactly_forced(

@@ -51,25 +51,25 @@ def check_pattern_k(k: int) -> int:
 
 def build_channel_frame(known_sets: KnownSets, records: Ints, items: Items, maximal: bool = False) -> pl.DataFrame:
     """Records of known sets as a frame."""
-    from sfumato.kernels.patterns.small_patterns import LEAST, MASK, NODE
+    from sfumato.kernels.patterns.small_patterns import RECORD_LEAST, RECORD_MASK, RECORD_NODE
 
     if maximal:
         records = records[find_widest_channels(known_sets, records)]
-    nodes, masks = records[:, NODE], records[:, MASK]
+    nodes, masks = records[:, RECORD_NODE], records[:, RECORD_MASK]
     outer = _build_list_series(_list_set_members(known_sets, nodes, np.full(len(nodes), -1, dtype=np.int64)), items)
     inner = _build_list_series(_list_set_members(known_sets, nodes, masks), items)
-    frame = pl.DataFrame({"inner": inner, "outer": outer, "support": records[:, LEAST].copy()})
+    frame = pl.DataFrame({"inner": inner, "outer": outer, "support": records[:, RECORD_LEAST].copy()})
     return frame.sort(pl.col("outer").list.len(), "outer", pl.col("inner").list.len(), "inner")
 
 
 def find_widest_channels(known_sets: KnownSets, records: Ints) -> Ints:
     """Which channels lie inside no other, as indices of the records."""
     from sfumato.kernels.patterns.intervals import ItemIntervals, KeptIntervals, keep_widest
-    from sfumato.kernels.patterns.small_patterns import MASK, NODE
+    from sfumato.kernels.patterns.small_patterns import RECORD_MASK, RECORD_NODE
 
-    sizes = np.diff(known_sets.offsets)[records[:, NODE]]
-    order = np.argsort(np.bitwise_count(records[:, MASK]) - sizes, kind="stable")
-    nodes, masks = records[order, NODE], records[order, MASK]
+    sizes = np.diff(known_sets.offsets)[records[:, RECORD_NODE]]
+    order = np.argsort(np.bitwise_count(records[:, RECORD_MASK]) - sizes, kind="stable")
+    nodes, masks = records[order, RECORD_NODE], records[order, RECORD_MASK]
     outer = _list_set_members(known_sets, nodes, np.full(len(nodes), -1, dtype=np.int64))
     inner = _list_set_members(known_sets, nodes, masks)
     count = int(known_sets.item.max(initial=0)) + 1

@@ -90,13 +90,13 @@ class KnownSets:
 
     def find_small_patterns(self, k: int, border: bool, ceiling: int | None = None) -> Ints:
         """Patterns that the supports put between 1 and k − 1, as records (see the kernel)."""
-        from sfumato.kernels.patterns.small_patterns import WIDTH, find_small_patterns
+        from sfumato.kernels.patterns.small_patterns import RECORD_WIDTH, find_small_patterns
 
         room = np.zeros((2, 4 << self.deepest), dtype=np.int64)
         odd = np.zeros(2 << self.deepest, dtype=np.int8)
         for bit in range(self.deepest + 1):
             odd[1 << bit : 2 << bit] = 1 - odd[: 1 << bit]
-        records = [np.zeros((0, WIDTH), dtype=np.int64)]
+        records = [np.zeros((0, RECORD_WIDTH), dtype=np.int64)]
         tops = range(int(self.first_child[0]), int(self.first_child[1]))
         highest = -1 if ceiling is None else ceiling
         for top in tops:

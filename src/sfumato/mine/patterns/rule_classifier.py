@@ -23,7 +23,7 @@ from sfumato.table import Table
 NOT = "not "
 EQUALS, BELOW = " = ", " < "
 OTHER = "other"
-"""The name of all classes that are not told apart."""
+"""The name of all classes that are not distinguished."""
 
 
 def classify(rules: Rules, table: Table) -> pl.Series:

@@ -32,7 +32,7 @@ _LONG = 1e9
 NO_DATABASE = "the published supports contradict one another: no database has them; check their source"
 
 
-class _TimeIsOver(Exception):
+class _SolverDeadline(Exception):
     """A program could not be solved in time, so nothing is known."""
 
 
@@ -101,7 +101,7 @@ class SupportWorlds:
         try:
             pool = [*witnesses, *([] if witnesses else [self._find_some_world(deadline)])]
             self._examine_conjunctions(k, pool, forced_cells, deadline)
-        except _TimeIsOver:
+        except _SolverDeadline:
             return ForcedSearch(tuple(forced_cells), complete=False)
         return ForcedSearch(tuple(forced_cells), complete=True)
 
@@ -110,7 +110,7 @@ class SupportWorlds:
         patterns = self._list_conjunctions()
         for number, (present, absent) in enumerate(patterns):
             if monotonic() > deadline:
-                raise _TimeIsOver
+                raise _SolverDeadline
             kinds = self._list_kinds(present, absent)
             if any(world[kinds].sum() == 0 or world[kinds].sum() >= k for world in pool):
                 continue
@@ -173,7 +173,7 @@ class SupportWorlds:
             options={"mip_rel_gap": 0.0, "time_limit": max(min(deadline - monotonic(), _LONG), 0.01)},
         )
         if answer.status == _LATE:
-            raise _TimeIsOver
+            raise _SolverDeadline
         if answer.x is None or not whole:
             return None if answer.x is None else np.asarray(answer.x)
         world: Floats = np.rint(answer.x)

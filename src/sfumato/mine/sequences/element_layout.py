@@ -11,8 +11,8 @@ from sfumato.arrays import Codes, Flags, Ints
 from sfumato.kernels.sequences import subsequences_output, subsequences_prepare
 from sfumato.kernels.sequences.subsequences_closed import ElementRows
 from sfumato.kernels.sequences.subsequences_join_rows import count_join_pairs, lay_joins
-from sfumato.kernels.sequences.subsequences_joins import MOST_ITEMS, JoinRows, JoinTasks
-from sfumato.kernels.sequences.subsequences_pairs import PairCounts, PairScratch, count_pairs
+from sfumato.kernels.sequences.subsequences_joins import MOST_JOIN_ITEMS, JoinRows, JoinTasks
+from sfumato.kernels.sequences.subsequences_pairs import PairCounts, PairScratch, count_item_pairs
 from sfumato.mine.sequences.subsequence_worker import (
     SequenceLayout,
     SubsequenceQuestion,
@@ -31,7 +31,7 @@ FEW_PAIRED = 0.5
 def lay_whole_joins(sequences: Sequences, question: SubsequenceQuestion, rank: Codes, layout: SequenceLayout) -> bool:
     """Turn all rows into words and count pairs; whether that is possible."""
     items = layout.codes.size
-    if items > MOST_ITEMS:
+    if items > MOST_JOIN_ITEMS:
         return False
     elements, tokens = sequences.element_offsets.size - 1, sequences.codes.size
     starts = np.concatenate(([0], np.cumsum(layout.counts)))
@@ -46,8 +46,12 @@ def lay_whole_joins(sequences: Sequences, question: SubsequenceQuestion, rank: C
         number_of=rank,
     )
     layout.tasks = JoinTasks(starts, np.empty(int(starts[-1]), dtype=np.uint32))
-    state = np.zeros(subsequences_output.FIELDS, dtype=np.int64)
-    state[subsequences_output.LEAST], state[subsequences_output.MASK_ITEMS], state[subsequences_output.LARGEST] = (
+    state = np.zeros(subsequences_output.PATTERN_FIELDS, dtype=np.int64)
+    (
+        state[subsequences_output.PATTERN_LEAST],
+        state[subsequences_output.MASK_ITEMS],
+        state[subsequences_output.PATTERN_LARGEST],
+    ) = (
         question.least,
         items,
         1,
@@ -55,7 +59,7 @@ def lay_whole_joins(sequences: Sequences, question: SubsequenceQuestion, rank: C
     cut = (sequences.codes, sequences.element_offsets, sequences.offsets)
     lay_joins(state, *cut, layout.join_rows, layout.tasks, starts.copy())
     count_join_pairs(state, layout.join_rows, layout.tasks, make_join_stack(int(layout.counts.max())))
-    layout.largest = int(state[subsequences_output.LARGEST])
+    layout.largest = int(state[subsequences_output.PATTERN_LARGEST])
     layout.longest = int(np.diff(sequences.element_offsets[sequences.offsets]).max(initial=0))
     return True
 
@@ -88,7 +92,7 @@ def _keep_ranked(
     tokens, starts = np.empty(codes.size, dtype=np.int32), np.empty(elements + 1, dtype=np.int64)
     row_of, position_of = np.empty(elements, np.int32), np.empty(elements, np.int32)
     row_ends = np.empty(offsets.size - 1, dtype=np.int32)
-    kept_count = subsequences_prepare.lay_elements(
+    kept_count = subsequences_prepare.pack_elements(
         codes, element_offsets, offsets, rank, tokens, starts, row_of, position_of, row_ends
     )
     return ElementRows(
@@ -111,7 +115,7 @@ def _list_tasks(rows: ElementRows, is_extended: Flags) -> ElementRows:
     subsequences_prepare.sign_elements(rows.tokens, rows.starts, rows.row_ends, rows.signatures, counts)
     starts = np.concatenate(([0], np.cumsum(np.where(is_extended, counts, 0), dtype=np.int64)))
     elements = np.empty(int(starts[-1]), dtype=np.int32)
-    subsequences_prepare.list_elements(rows.tokens, rows.starts, is_extended, starts.astype(np.uint64), elements)
+    subsequences_prepare.unpack_elements(rows.tokens, rows.starts, is_extended, starts.astype(np.uint64), elements)
     return rows._replace(task_starts=starts, task_elements=elements)
 
 
@@ -129,5 +133,5 @@ def _count_pairs(rows: ElementRows) -> PairCounts:
     item_lists = np.empty((4, items), dtype=np.int32)
     last_rows = np.full((3, items), -1, dtype=np.int32)
     arrays = [*item_lists, *last_rows, np.full(items**2, -1, dtype=np.int32)]
-    count_pairs(rows, pairs, PairScratch(*arrays))
+    count_item_pairs(rows, pairs, PairScratch(*arrays))
     return pairs

@@ -115,8 +115,8 @@ def _lay_lists(
     if rows.weights is not None:
         layout.masks.heavy[0] = rows.bounds[np.searchsorted(rows.weights, 2)]
         layout.masks = layout.masks._replace(weights=np.repeat(rows.weights, words))
-    state = np.zeros(subsequences_output.FIELDS, dtype=np.int64)
-    state[subsequences_output.LEAST], state[subsequences_output.MASK_ITEMS] = question.least, items
+    state = np.zeros(subsequences_output.PATTERN_FIELDS, dtype=np.int64)
+    state[subsequences_output.PATTERN_LEAST], state[subsequences_output.MASK_ITEMS] = question.least, items
     lay_masks(state, rows.flat, len(rows.flat), layout.masks, make_mask_stack())
 
 

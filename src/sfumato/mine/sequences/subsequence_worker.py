@@ -88,11 +88,14 @@ class SubsequenceWorker:
     def __init__(self, question: SubsequenceQuestion, layout: SequenceLayout) -> None:
         """Create the arrays that the layout needs."""
         self._layout, self._question = layout, question
-        state = self._state = np.zeros(subsequences_output.FIELDS, dtype=np.int64)
-        state[subsequences_output.LEAST], state[subsequences_output.KIND] = question.least, question.kind
+        state = self._state = np.zeros(subsequences_output.PATTERN_FIELDS, dtype=np.int64)
+        state[subsequences_output.PATTERN_LEAST], state[subsequences_output.PATTERN_KIND] = (
+            question.least,
+            question.kind,
+        )
         (
-            state[subsequences_output.MAX_LENGTH],
-            state[subsequences_output.DEPTH],
+            state[subsequences_output.PATTERN_MAX_LENGTH],
+            state[subsequences_output.PATTERN_DEPTH],
             state[subsequences_output.JOIN_DEPTH],
         ) = question.max_length, -1, -1
         state[subsequences_output.MAX_GAP], state[subsequences_output.WINDOW] = question.max_gap, question.window
@@ -127,7 +130,7 @@ class SubsequenceWorker:
     def _make_end_arrays(self) -> None:
         from sfumato.kernels.sequences.subsequences_closed import InsertionScratch
         from sfumato.kernels.sequences.subsequences_ends import END_FRAME, EndScratch, EndStack
-        from sfumato.kernels.sequences.subsequences_joins import MOST_ITEMS, JoinRows
+        from sfumato.kernels.sequences.subsequences_joins import MOST_JOIN_ITEMS, JoinRows
         from sfumato.kernels.sequences.subsequences_pairs import PairCounts
 
         items = self._layout.codes.size
@@ -151,8 +154,8 @@ class SubsequenceWorker:
             begins=np.empty(4096, np.uint32),
             joining=np.empty(4096, np.uint64),
             **make_join_partners(),
-            codes=np.empty(MOST_ITEMS, np.int32),
-            ranks=np.empty(MOST_ITEMS, np.int32),
+            codes=np.empty(MOST_JOIN_ITEMS, np.int32),
+            ranks=np.empty(MOST_JOIN_ITEMS, np.int32),
             number_of=np.empty(items, np.int32),
         )
         self._join_stack = make_join_stack()
@@ -166,7 +169,7 @@ class SubsequenceWorker:
             from sfumato.kernels.sequences.subsequences_joins import begin_joins
 
             self._grow_to(subsequences_output.JOIN_ENTRIES, int(layout.tasks.starts[stop] - layout.tasks.starts[first]))
-            state[subsequences_output.MASK_ITEMS], state[subsequences_output.LARGEST] = (
+            state[subsequences_output.MASK_ITEMS], state[subsequences_output.PATTERN_LARGEST] = (
                 layout.codes.size,
                 layout.largest,
             )
@@ -195,8 +198,11 @@ class SubsequenceWorker:
 
     def drain(self) -> FoundPatterns:
         """Empty the buffer and return a copy of its content."""
-        patterns, codes = int(self._state[subsequences_output.PATTERNS]), int(self._state[subsequences_output.CODES])
-        self._state[subsequences_output.PATTERNS] = self._state[subsequences_output.CODES] = 0
+        patterns, codes = (
+            int(self._state[subsequences_output.PATTERNS]),
+            int(self._state[subsequences_output.PATTERN_CODES]),
+        )
+        self._state[subsequences_output.PATTERNS] = self._state[subsequences_output.PATTERN_CODES] = 0
         output = self._output
         return FoundPatterns(
             output.codes[:codes].copy(), output.ends[:patterns].copy(), output.supports[:patterns].copy()
@@ -204,7 +210,7 @@ class SubsequenceWorker:
 
     def _advance_search(self, work: int) -> int:
         state, layout = self._state, self._layout
-        state[subsequences_output.WORK_LEFT] = work
+        state[subsequences_output.PATTERN_WORK_LEFT] = work
         while True:
             if layout.join_rows is not None:
                 from sfumato.kernels.sequences.subsequences_joins import search_join_rows
@@ -223,7 +229,9 @@ class SubsequenceWorker:
                 status = subsequences_lists.search_sequence_lists(search, layout.lists)
             if status != GROW:
                 return int(status)
-            self._grow_to(int(state[subsequences_output.SHORT_OF]), int(state[subsequences_output.SHORT_SIZE]))
+            self._grow_to(
+                int(state[subsequences_output.PATTERN_SHORT_OF]), int(state[subsequences_output.PATTERN_SHORT_SIZE])
+            )
 
     def _make_end_search(self) -> EndSearch:
         from sfumato.kernels.sequences.subsequences_ends import EndSearch
@@ -235,7 +243,7 @@ class SubsequenceWorker:
         )  # fmt: skip
 
     def _grow_to(self, array_number: int, needed_length: int) -> None:
-        if array_number == subsequences_output.LEVEL_FRAMES:
+        if array_number == subsequences_output.PATTERN_LEVEL_FRAMES:
             self._frames = _lengthen_array(self._frames, needed_length)
             return
         name, short = _SHORT[array_number]
@@ -246,9 +254,9 @@ class SubsequenceWorker:
 
 
 _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
-    subsequences_output.LEVEL_FLAT: ("_lists", ("flat",)),
+    subsequences_output.PATTERN_LEVEL_FLAT: ("_lists", ("flat",)),
     subsequences_output.LEVEL_PLACES: ("_lists", ("places",)),
-    subsequences_output.LEVEL_ITEMS: ("_lists", ("starts", "codes")),
+    subsequences_output.PATTERN_LEVEL_ITEMS: ("_lists", ("starts", "codes")),
     subsequences_output.MASK_TOKENS: ("_masks", ("followers", "tokens", "slots")),
     subsequences_output.MASK_WORDS: ("_masks", ("bits",)),
     subsequences_output.MASK_FRAMES: ("_stack", ("frames", "items", "begins", "ends", "supports", "follows")),

@@ -29,7 +29,6 @@ from sfumato.baskets import Items
 from sfumato.data.reading.arrow_memory import copy_numbers
 from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import UNBOUNDED, check_limits
-from sfumato.mine.sequences.marked_patterns import drop_marks, flag_unmarked
 from sfumato.public.marked_items import MARK
 from sfumato.public.thresholds import Support, compute_least_count
 from sfumato.sequences import Sequences, refuse_other_data
@@ -122,7 +121,7 @@ def find_subsequences(
     is_filtered = kind != "all" and not limits.is_free
     is_marked = bool(mark) and mark in sequences.items
     if is_marked and limits.is_free:
-        sequences = drop_marks(sequences, mark)
+        sequences = _drop_marks(sequences, mark)
     question = SubsequenceQuestion(
         least=least,
         kind=0 if is_filtered else get_args(PatternKind).index(kind),
@@ -146,7 +145,7 @@ def find_subsequences(
         flat=sequences.flat,
     )
     if is_marked and not limits.is_free:
-        subsequences = subsequences.take(flag_unmarked(subsequences, mark))
+        subsequences = subsequences.take(_flag_unmarked(subsequences, mark))
     if is_filtered:
         from sfumato.mine.sequences.subsequence_kinds import flag_uncovered
 
@@ -208,3 +207,23 @@ def list_named_patterns(subsequences: Subsequences) -> list[tuple[tuple[str, ...
         tuple(tuple(sorted(names[code] for code in element)) for element in pattern)
         for pattern in list_pattern_codes(subsequences)
     ]
+
+
+def _drop_marks(sequences: Sequences, mark: str) -> Sequences:
+    """The sequences without their marks and the positions of these: the same patterns if nothing limits gaps.
+
+    Where gaps are limited, a mark keeps its position.
+    """
+    unmarked_mask = sequences.codes != sequences.items.index(mark)
+    kept_before = np.concatenate(([0], np.cumsum(unmarked_mask)))
+    bounds = kept_before[sequences.element_offsets]
+    return Sequences(sequences.items, sequences.offsets, bounds, sequences.codes[unmarked_mask], flat=sequences.flat)
+
+
+def _flag_unmarked(subsequences: Subsequences, mark: str) -> Flags:
+    """Which patterns have no mark."""
+    mark_code = subsequences.items.index(mark)
+    owners = np.repeat(np.arange(len(subsequences)), np.diff(subsequences.offsets))
+    flags = np.ones(len(subsequences), dtype=np.bool_)
+    flags[owners[(subsequences.codes == mark_code) | (subsequences.codes == ~mark_code)]] = False
+    return flags

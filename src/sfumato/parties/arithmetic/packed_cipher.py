@@ -76,7 +76,7 @@ def choose_parameters(blocks: int, largest: int) -> PackedParameters:
     if bits > MOST_BITS or flood_bits + bits + 3 > MODULUS_BITS:
         raise PartyError(
             f"{blocks * SLOTS:,} rows with this confidence need numbers of {bits} bits, more than packed encryption "
-            "holds; round min_confidence to fewer digits, or find a third site"
+            "holds; round min_confidence to fewer digits, or add a third site"
         )
     return PackedParameters(prime, flood_bits)
 

@@ -34,8 +34,7 @@ async def compare_ring_sums(network: Network, terms: Ints, bits: int, step: str)
     """Whether the sums of all sites' terms are at least zero; every sum is below 2^(bits - 1) in size."""
     if len(network.sites) < 3:
         raise PartyError(
-            "a ring sum needs three or more sites: of two, each subtracts its own term and has the other's; "
-            "find a third site"
+            "a ring sum needs at least three sites: with two, each could subtract its own term and learn the other's"
         )
     if not 2 <= bits <= MOST_RING_BITS:
         raise PartyError(f"a ring sum of {bits} bits is not possible; use 2 to {MOST_RING_BITS}")
@@ -127,7 +126,7 @@ async def _compare_as_last(network: Network, group: Group, sums: Words, bits: in
 
 
 async def _announce(network: Network, own_half: Flags | None, count: int, step: str) -> Flags:
-    """Both halves of the answers, told to all: together whether a sum is negative."""
+    """Both halves of the answers, sent to all sites: together whether a sum is negative."""
     halves = {}
     for site in (network.sites[0], network.sites[-1]):
         if site == network.site and own_half is not None:

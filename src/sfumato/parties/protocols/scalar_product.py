@@ -3,7 +3,7 @@
 
 The first site holds the key of a packed cipher and sends its vectors encrypted; the last one multiplies, adds up and
 masks (`packed_cipher`). Neither learns a vector, a slot or the product: the first opens uniform numbers, the last keeps
-what it added. Whether a product reaches a threshold is then told by a comparison of the shares (`compare_shares`), and
+what it added. Whether a product reaches a threshold is then determined by comparing the shares (`compare_shares`), and
 nothing else is. Semi-honest: sites follow the protocol. A dot product with a unit vector would be one bit of the other
 site's data; here such a question is answered by "below the threshold", which is why thresholds have a floor.
 """

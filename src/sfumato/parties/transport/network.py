@@ -42,7 +42,7 @@ from sfumato.parties.transport.liveness import Activity, SignsOfLife, mark_compu
 from sfumato.parties.transport.message import MOST_BYTES, Array, Envelope, Fact, Message, decode_frame, encode_frame
 
 TIMEOUT = 60.0
-"""How many seconds without a sign of life a site waits unless it is told otherwise."""
+"""The default timeout: seconds without a sign of life until a site is given up."""
 ABORT = "abort"
 FEWEST, MOST_SITES = 2, 64
 _LOCAL_TIMEOUT = 3600.0

@@ -234,7 +234,7 @@ def _raise_abort(frame: bytes, most_bytes: int) -> None:
 async def open_network(connecting: Connecting) -> AsyncIterator[TlsNetwork]:
     """Join the other sites; on an error, tell them that this one stops."""
     check_sites(connecting.own_site.name, connecting.sites)
-    meeting = _Meeting(connecting)
+    meeting = _Handshake(connecting)
     connections = await meeting.join()
     nonces = {connecting.own_site.name: meeting.nonce} | {
         site: connection.nonce for site, connection in connections.items()
@@ -253,7 +253,7 @@ async def open_network(connecting: Connecting) -> AsyncIterator[TlsNetwork]:
         await network.close(is_finished)
 
 
-class _Meeting:
+class _Handshake:
     """Opens a connection to every other site: connects to those before, listens for those after."""
 
     def __init__(self, connecting: Connecting) -> None:

@@ -48,7 +48,7 @@ from sfumato.protect.anonymity.search.lattice import (
     find_minimal_nodes,
     find_optimal_node,
 )
-from sfumato.protect.anonymity.search.levels_found import tell_levels
+from sfumato.protect.anonymity.search.levels_found import notify_levels
 from sfumato.protect.anonymity.search.metrics import (
     MetricName,
     Weights,
@@ -200,7 +200,7 @@ class Generalize(Method):
         suppressed_mask = recoded_rows.node_of_row < 0
         local = len(recoded_rows.nodes) > 1
         if not local:
-            tell_levels(self, best.best.levels, grouping)
+            notify_levels(self, best.best.levels, grouping)
         rows = numbers[~suppressed_mask] if self.suppressed_rows == "drop" else numbers
         hidden_columns = self._choose_hidden_columns(table, judge, suppressed_mask)
         published_table = self._build_published(table, grouping, recoded_rows, hidden_columns)
@@ -282,7 +282,7 @@ class Generalize(Method):
     def _search_subsets(
         self, table: Table, grouping: Grouping, judge: ModelJudge, most: int, weights: Weights | None
     ) -> BestNode:
-        """Incognito's nodes, and beside its counts those of the search for minimal nodes."""
+        """Incognito's nodes, and next to its counts those of the search for minimal nodes."""
         from sfumato.protect.anonymity.incognito import run_incognito
 
         incognito, nodes = run_incognito(table, grouping, judge, most), prod(grouping.shape)

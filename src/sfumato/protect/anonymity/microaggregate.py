@@ -143,7 +143,7 @@ class Microaggregate(Method):
         whole = self.search == "mdav" or (self.search == "auto" and rows <= MOST_AT_ONCE)
         numbers = [axis.standard_scores for axis in axes if axis.categories is None]
         codes = [axis.codes for axis in axes if axis.categories is not None]
-        return group_rows(numbers, codes, self.k, rows if whole else max(BLOCK, 16 * self.k))
+        return cluster_rows(numbers, codes, self.k, rows if whole else max(BLOCK, 16 * self.k))
 
     def _list_claims(self, table: Table) -> tuple[Claim, ...]:
         return (
@@ -256,7 +256,7 @@ def _refuse_unfit_column(table: Table, name: str) -> None:
         )
 
 
-def group_rows(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, block: int) -> Codes:
+def cluster_rows(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, block: int) -> Codes:
     """The group of every row: MDAV inside blocks of neighbours, one block if they all fit."""
     from sfumato.kernels.anonymity.microaggregate import GROUPS, LEFT, MixedSpace, group_by_mdav
 

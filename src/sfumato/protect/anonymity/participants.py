@@ -35,7 +35,7 @@ def select_participants(table: Table, columns: Sequence[str] | None = None, over
     if not len(table):
         raise DataError(f"{table.source}: the table has no rows")
     if not table.quasi_identifying:
-        raise PolicyError(f"{table.source}: no column is quasi_identifying, so there is nobody to hide")
+        raise PolicyError(f"{table.source}: no column is quasi_identifying, so there are no people to hide")
     for name in names:
         _refuse_stars(table, name)
     rows = np.arange(len(table), dtype=np.int64)

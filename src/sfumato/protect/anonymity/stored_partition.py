@@ -263,7 +263,7 @@ def _refuse_empty(table: StoredTable) -> None:
     if not len(table):
         raise DataError(f"{table.source}: the table has no rows")
     if not table.quasi_identifying:
-        raise PolicyError(f"{table.source}: no column is quasi_identifying, so there is nobody to hide")
+        raise PolicyError(f"{table.source}: no column is quasi_identifying, so there are no people to hide")
 
 
 def _find_most_lines() -> int:

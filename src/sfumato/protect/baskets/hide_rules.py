@@ -139,7 +139,7 @@ class HideRules(Method):
 
     @property
     def alone(self) -> bool:
-        """Items can be hidden beside rules, but not among items that were made unknown."""
+        """Items can be hidden in addition to rules, but not among items that were made unknown."""
         return self.strategy == "block"
 
     def explain_misfit(self, earlier: Method) -> str | None:

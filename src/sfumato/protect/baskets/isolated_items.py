@@ -5,7 +5,7 @@ An item of a secret itemset is isolated in a basket if no frequent pair there jo
 itemset. A basket that holds the secret itemset is safe if one of its items is isolated in it. Every frequent itemset
 consists of frequent pairs, so removing an isolated item lowers the support of parts of the secret itemset, and of
 infrequent itemsets, only. The course of Giannotti, Pedreschi and Turini (2009) names "isolated items and safe
-transactions" among the methods that reduce support, beside the cyclic and the greedy one of Atallah and others (1999),
+transactions" among the methods that reduce support, next to the cyclic and the greedy one of Atallah and others (1999),
 and does not define them: this is our reading. If too few baskets are safe, the greedy method does the rest.
 """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Hide rules or items in baskets that stay in their file: decided on the few that matter, written some at a time.
 
-A rule shows by how many baskets hold its items, so only baskets with one of these items are changed or counted; beside
+A rule shows by how many baskets hold its items, so only baskets with one of these items are changed or counted; next to
 them only frequent items matter, since a strategy spares frequent itemsets. For an item, the left sides are counted in
 all baskets, but only items that are frequent together with it can be on one. The strategies are those of memory, on
 baskets in the same order, and so are their decisions.

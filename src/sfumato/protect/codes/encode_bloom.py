@@ -122,7 +122,7 @@ class EncodeBloom(KeyedMethod):
             bound="exactly",
             measure="strange_bits",
             arguments={"bits": self.bits},
-            meaning="Nothing but bit numbers is published.",
+            meaning="Only bit numbers are published.",
         )
         return never_missed, only_bits, claim_all_baskets(data)
 
@@ -130,10 +130,10 @@ class EncodeBloom(KeyedMethod):
 def _compute_filter_losses(data: Baskets, key: BloomKey, published_baskets: Baskets) -> dict[str, int | float]:
     """How often a filter shows an item that the basket does not hold."""
     true = np.bincount(data.codes, minlength=len(data.items))
-    feigned_count = int(np.array(key.supports).sum() - true.sum())
+    false_positives = int(np.array(key.supports).sum() - true.sum())
     absent = len(data) * len(data.items) - int(true.sum())
     return {
-        "loss": feigned_count / absent if absent else 0.0,
-        "feigned_items": feigned_count,
+        "loss": false_positives / absent if absent else 0.0,
+        "false_positives": false_positives,
         "bits_set": published_baskets.codes.size / (len(data) * key.bits),
     }

@@ -90,7 +90,7 @@ class EncodeForTrees(KeyedMethod):
     """Where columns are broken: `max_monochromatic` makes pure pieces as long as possible (ChooseMaxMP), `random`
     breaks anywhere (ChooseBP)."""
     pieces: int = Field(default=20, ge=1, strict=True)
-    """The smallest number of pieces, if a column has as many values."""
+    """The smallest number of pieces, if the column has that many values."""
     min_width: int = Field(default=5, ge=1, strict=True)
     """The smallest number of distinct values in a pure piece."""
     direction: Literal["monotone", "random"] = "monotone"

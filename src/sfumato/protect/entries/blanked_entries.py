@@ -51,7 +51,7 @@ def blank_states(frame: pl.DataFrame, states: np.ndarray[Any, np.dtype[np.uint8]
 
 
 def compute_blanking_losses(cells: TableCells, derived: DerivedEntries) -> dict[str, Number]:
-    """How many entries are private, how many were blanked beside them, and their shares."""
+    """How many entries are private, how many were blanked in addition, and their shares."""
     filled_count = int((cells.codes >= 0).sum())
     private, blanked_count = int((cells.states == PRIVATE).sum()), len(derived.entries)
     visible = filled_count - private

@@ -262,7 +262,7 @@ class EntryLedger:
         return new_places
 
     def _refuse_many_rows(self, count: int) -> None:
-        """Stop before so many rows are held if memory does not suffice."""
+        """Stop before `count` rows are held if memory does not suffice."""
         if self._room is not None and count * self.width * _BYTES_A_HELD_CELL > self._room:
             raise ImpossibleRelease(
                 f"rules appear in {count:,} rows of the table, more than memory holds; raise min_support or "

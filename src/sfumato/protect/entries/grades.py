@@ -103,10 +103,16 @@ class HeaviestEntries(NamedTuple):
 
 def blank_heaviest_first(ledger: EntryLedger, weighing: WeighingOptions) -> HeaviestEntries:
     """Blank entries of largest weight until no known rule is open; return which, in order, and why."""
-    from sfumato.kernels.entries.grades_weights import BLOCK, EntryWeighing, EntryWeights, blank_heaviest, weigh_rules
+    from sfumato.kernels.entries.grades_weights import (
+        WEIGHT_BLOCK,
+        EntryWeighing,
+        EntryWeights,
+        blank_heaviest,
+        weigh_rules,
+    )
 
     entries, rules = ledger.codes.size, ledger.rule_count
-    blocks = -(-entries // BLOCK)
+    blocks = -(-entries // WEIGHT_BLOCK)
     weights = EntryWeights(
         weight=np.zeros(entries, dtype=np.int64),
         largest=np.zeros(blocks, dtype=np.int64),

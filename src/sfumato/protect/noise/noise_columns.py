@@ -171,11 +171,11 @@ class NumberFacts:
     cells: int = 0
     known_count: int = 0
     texts: int = 0
-    """Known cells that are neither numbers nor dates; a number beside a word is stored as a text."""
+    """Known cells that are neither numbers nor dates; a number next to a word is stored as a text."""
     spelled_numbers: int = 0
     """Those of them that spell numbers."""
     distant: int = 0
-    """Whole numbers that floats do not tell apart."""
+    """Whole numbers that floats do not distinguish."""
     strange: int = 0
     """Numbers that are not finite."""
     outside_count: int = 0

@@ -157,7 +157,7 @@ def bound_unchanged(column: NumberColumn, noise: Noise, chance: float) -> int:
 
 def draw_correlated_noise(spread: Floats, count: int, chance: np.random.Generator) -> Floats:
     """Gaussian noise of a covariance, also if some columns depend on others: one row per column."""
-    # Use correlations: beside a column of large numbers, one of small ones would be lost in rounding.
+    # Use correlations: next to a column of large numbers, one of small ones would be lost in rounding.
     deviations = np.sqrt(np.diag(spread))
     sizes, directions = np.linalg.eigh(spread / np.outer(deviations, deviations))
     shape_matrix = deviations[:, None] * directions * np.sqrt(np.clip(sizes, 0.0, None))

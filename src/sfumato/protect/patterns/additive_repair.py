@@ -87,10 +87,21 @@ def _target_conjunction(data: Baskets, pattern: Conjunction) -> RepairTarget:
 
 
 def _list_reasoned_targets(data: Baskets, reasoning: SupportReasoning, codes: Sequence[int]) -> Iterator[RepairTarget]:
-    from sfumato.kernels.patterns.small_patterns import DERIVED, EITHER, EXACT, ITEM, KIND, MASK, NODE, OTHER
+    from sfumato.kernels.patterns.small_patterns import (
+        DERIVED,
+        EITHER,
+        EXACT,
+        RECORD_ITEM,
+        RECORD_KIND,
+        RECORD_MASK,
+        RECORD_NODE,
+        RECORD_OTHER,
+    )
 
     maximal = reasoning.known_sets.flag_maximal()
-    for kind, node, item, mask, other in reasoning.records[:, [KIND, NODE, ITEM, MASK, OTHER]].tolist():
+    for kind, node, item, mask, other in reasoning.records[
+        :, [RECORD_KIND, RECORD_NODE, RECORD_ITEM, RECORD_MASK, RECORD_OTHER]
+    ].tolist():
         # A basket that fits the longest pattern fits all its subpatterns.
         if kind == DERIVED or (kind == EXACT and not maximal[node]):
             continue

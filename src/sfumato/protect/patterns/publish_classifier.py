@@ -76,7 +76,7 @@ class PublishClassifier(Method):
     target: str
     """The column that is predicted."""
     classes: tuple[str, ...] | None = None
-    """The values of the target that are told apart; all others are one class. By default every value is a class."""
+    """The classes to distinguish, as values of the target; all others are one. By default every value is a class."""
     columns: tuple[str, ...] | None = None
     """The columns that predict it; by default all others that identify nobody."""
     cuts: Mapping[str, tuple[float, ...]] = Field(default_factory=dict)
@@ -236,7 +236,7 @@ class PublishClassifier(Method):
             threshold=0,
             bound="exactly",
             measure="overlapping_rules",
-            meaning="Every person with a known class is in exactly one leaf, and nobody is in two: counts of leaves "
+            meaning="Every person with a known class is in exactly one leaf, and in no other: counts of leaves "
             "cannot be subtracted.",
         )
         unsure = Claim(

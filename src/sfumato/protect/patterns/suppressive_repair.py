@@ -63,15 +63,15 @@ def _drop_supersets(patterns: Patterns, withheld_rows: Ints) -> Patterns:
 
 def _choose_rows_to_withhold(patterns: Patterns, k: int) -> Ints:
     """Sets to withhold because of what follows from one unknown at a time."""
-    from sfumato.kernels.patterns.small_patterns import DERIVED, EXACT, KIND, NODE
+    from sfumato.kernels.patterns.small_patterns import DERIVED, EXACT, RECORD_KIND, RECORD_NODE
 
     reasoning = reason_from_supports(patterns, k, until_found=True)
     records = reasoning.records
-    channels = reasoning.known_sets.rows[np.unique(records[records[:, KIND] == EXACT, NODE])]
+    channels = reasoning.known_sets.rows[np.unique(records[records[:, RECORD_KIND] == EXACT, RECORD_NODE])]
     published_rows: Ints = channels[channels < reasoning.published_count]
     if len(published_rows):
         return published_rows
-    bounded_records = records[records[:, KIND] != DERIVED]
+    bounded_records = records[records[:, RECORD_KIND] != DERIVED]
     if len(bounded_records):
         return _choose_cheapest_subsets(patterns, reasoning, bounded_records)
     return np.zeros(0, dtype=np.int64)
@@ -79,12 +79,12 @@ def _choose_rows_to_withhold(patterns: Patterns, k: int) -> Ints:
 
 def _choose_cheapest_subsets(patterns: Patterns, reasoning: SupportReasoning, records: Ints) -> Ints:
     """For every set that is bounded too tightly, withhold a published subset, greedily by benefit per cost."""
-    from sfumato.kernels.patterns.small_patterns import ITEM, NODE
+    from sfumato.kernels.patterns.small_patterns import RECORD_ITEM, RECORD_NODE
 
     bits = _pack_pattern_bits(patterns)
     waiting = [
         _list_largest_inside(bits, {*reasoning.known_sets.list_members(node), *(() if item < 0 else (item,))})
-        for node, item in np.unique(records[:, [NODE, ITEM]], axis=0).tolist()
+        for node, item in np.unique(records[:, [RECORD_NODE, RECORD_ITEM]], axis=0).tolist()
     ]
     cost = {row: int(_flag_containing(bits, bits[row]).sum()) for row in {row for rows in waiting for row in rows}}
     chosen_rows = []

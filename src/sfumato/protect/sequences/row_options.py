@@ -99,7 +99,7 @@ class OptionList:
             hitting_sets = search.hide_sets(
                 tuple(held_patterns), len(held_patterns) if len(held_patterns) <= _MOST_PATTERNS else 1
             )
-        except _OutOfTime:
+        except _OptionDeadline:
             self.draft.alive[places] = True
             self.draft.totals[:, row] = totals
             return None
@@ -123,7 +123,7 @@ class _HittingSet(NamedTuple):
     least: int
 
 
-class _OutOfTime(Exception):
+class _OptionDeadline(Exception):
     """A sequence is so long that the time ran out while it was looked at."""
 
 
@@ -162,7 +162,7 @@ class _MarkSearch:
 
     def _check_time(self) -> None:
         if monotonic() > self._deadline:
-            raise _OutOfTime
+            raise _OptionDeadline
 
     def _find_match(self, patterns: PatternSet) -> list[int] | None:
         self._check_time()

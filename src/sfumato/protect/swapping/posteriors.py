@@ -30,7 +30,7 @@ class NumberedColumn(NamedTuple):
     """How many values there are."""
 
 
-def number_values(column: pl.Series) -> NumberedColumn:
+def encode_column(column: pl.Series) -> NumberedColumn:
     """Each cell's value as a number, and the number of values; missing is one of them."""
     if column.dtype == pl.String:
         # A separate vocabulary keeps the numbers small, and needs no sorting of texts.

@@ -30,7 +30,7 @@ from sfumato.protect.method import Method
 from sfumato.protect.named_columns import ask_published
 from sfumato.protect.swapping.exchanges import list_exchanges
 from sfumato.protect.swapping.identifiable_records import IdentifiableRecords
-from sfumato.protect.swapping.posteriors import UNIT, NumberedColumn, compute_posteriors, number_values
+from sfumato.protect.swapping.posteriors import UNIT, NumberedColumn, compute_posteriors, encode_column
 from sfumato.protect.swapping.swap_marginal import find_least_shift
 from sfumato.protect.swapping.swap_optimal import SwapOptimum, find_best_answer
 from sfumato.protect.swapping.swap_paper import draw_phase_one_answer, run_phase_two
@@ -118,7 +118,7 @@ class SwapConfidential(Method):
         pattern = self._choose_pattern(data, names)
         table, rows = _select_usable_rows(data, pattern)
         report_progress("encoding the table")
-        pattern_columns = [number_values(table.frame[name]) for name in pattern]
+        pattern_columns = [encode_column(table.frame[name]) for name in pattern]
         swapped_columns = [self._swap_column(table, name, pattern, pattern_columns, chance) for name in names]
         frame = table.frame.drop(table.identifying).with_columns(
             swapped_column.column for swapped_column in swapped_columns

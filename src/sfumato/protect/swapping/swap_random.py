@@ -27,7 +27,7 @@ def draw_random_answer(records: SwapRecords, chance: np.random.Generator) -> Swa
     chosen_copies = free[_draw_movers(own_categories[free], records.available, records.changes, chance)]
     for moved_copies in (chosen_copies, np.flatnonzero(~records.free[copies])):
         if len(moved_copies):
-            category[moved_copies] = _deal_out(own_categories[moved_copies], counts, chance)
+            category[moved_copies] = _distribute_values(own_categories[moved_copies], counts, chance)
     return SwapAnswer(copies, category.astype(np.int64))
 
 
@@ -64,7 +64,7 @@ def _draw_movers(own_categories: Ints, available: Ints, changes: int, chance: np
     return movers
 
 
-def _deal_out(own_categories: Ints, counts: Ints, chance: np.random.Generator) -> Ints:
+def _distribute_values(own_categories: Ints, counts: Ints, chance: np.random.Generator) -> Ints:
     """Another category for every record: those of all of them in random order, if none is held by more than half."""
     largest = int(np.bincount(own_categories).argmax())
     largest_mask = own_categories == largest

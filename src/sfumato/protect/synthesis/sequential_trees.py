@@ -314,8 +314,9 @@ def _refuse_few_numbers(column: SynthesisColumn, fewest: int, source: str) -> No
     low, high = _find_shared_extremes(column, fewest)
     if low > high:
         raise ImpossibleRelease(
-            f'{source}: "{column.name}" has {len(column.known_people)} numbers, and none that min_leaf = {fewest} '
-            "people reach from below and from above; lower min_leaf, add people, or set smooth = false"
+            f'{source}: "{column.name}" has {len(column.known_people)} numbers, and none that has min_leaf = '
+            f"{fewest} people at or below it and as many at or above it; lower min_leaf, add people, or "
+            "set smooth = false"
         )
 
 

@@ -129,7 +129,7 @@ class DrawnCells:
             self.numbers[rows] = other.numbers
 
 
-def refuse_infinite(frame: pl.DataFrame, source: str) -> None:
+def refuse_infinite_cells(frame: pl.DataFrame, source: str) -> None:
     """Refuse infinite numbers: none lies between a finite and an infinite one."""
     for column in frame.get_columns():
         infinite = int(column.is_infinite().sum()) if column.dtype.is_float() else 0

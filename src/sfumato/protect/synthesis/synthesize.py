@@ -34,7 +34,7 @@ from sfumato.protect.synthesis.synthesis_columns import (
     MOST_CLASSES,
     DrawnCells,
     SynthesisColumn,
-    refuse_infinite,
+    refuse_infinite_cells,
     settle_digits,
 )
 from sfumato.protect.synthesis.synthesis_copies import build_drawn_frame, redraw_copies
@@ -130,8 +130,8 @@ class Synthesize(Method):
             given_options = [name for name, value in options.items() if value is not None]
             if given_options or self.copies == "redraw":
                 raise ValueError(
-                    f"a partial release keeps everybody's row: {', '.join(given_options) or 'copies = redraw'} is for "
-                    "full ones"
+                    f"a partial release keeps every person's row: {', '.join(given_options) or 'copies = redraw'} is "
+                    "for full ones"
                 )
         elif self.most_nearer is not None and self.holdout == 0:
             raise ValueError("most_nearer compares with people set aside: holdout must be above 0")
@@ -166,7 +166,7 @@ class Synthesize(Method):
         people = self._split_people(len(data), chance, data.source)
         report_progress("encoding the table")
         frame = data.frame.select(names)
-        refuse_infinite(frame, data.source)
+        refuse_infinite_cells(frame, data.source)
         spellings = {name: NumberSpelling.of(frame[name]) for name in names}
         learnt_columns = {
             name: SynthesisColumn.of(

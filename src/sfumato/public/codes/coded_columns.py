@@ -146,7 +146,7 @@ def find_unit(values: Floats) -> float:
     return float(10.0**-_MOST_DECIMALS)
 
 
-def list_coded_columns(
+def pair_coded_columns(
     published_table: Table, truth: Table, details: Details, column: str | None = None
 ) -> tuple[CodedColumn, ...]:
     """The columns of numbers that a release and the truth share, or one of them."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The pictures of every report: risks, crowds, and how values are distributed, before beside after."""
+"""The pictures of every report: risks, crowds, and how values are distributed, before next to after."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def draw_risks(bars: Sequence[RiskBar], limit: float | None) -> str:
 
 
 def _draw_risk(drawing: Drawing, scale: _RiskScale, bar: RiskBar, middle: float) -> None:
-    """The share, its interval as a thin line with ends, and the number beside it."""
+    """The share, its interval as a thin line with ends, and the number next to it."""
     colour, low, high = _COLOURS[bar.side], scale.locate(bar.low), scale.locate(bar.high)
     drawing.add_words(-6, middle + 4, bar.label, _SOFT, anchor="end")
     if scale.log:
@@ -91,7 +91,7 @@ def _draw_risk(drawing: Drawing, scale: _RiskScale, bar: RiskBar, middle: float)
 
 
 def draw_crowds(bins: Sequence[str], original: Sequence[float] | None, published_shares: Sequence[float]) -> str:
-    """The share of people by how many share their values, before beside after for the custodian."""
+    """The share of people by how many share their values, before next to after for the custodian."""
     sides = {"after": published_shares} if original is None else {"before": original, "after": published_shares}
     drawing = Drawing(340, 150)
     top = round_up_end(max(0.01, *(share for shares in sides.values() for share in shares)))
@@ -114,7 +114,7 @@ def draw_crowds(bins: Sequence[str], original: Sequence[float] | None, published
 def draw_distribution(
     labels: Sequence[str], published_counts: Sequence[int], original: Sequence[int] | None = None
 ) -> str:
-    """How many people have each value: published, or before beside after for the custodian."""
+    """How many people have each value: published, or before next to after for the custodian."""
     sides = {"after": published_counts} if original is None else {"before": original, "after": published_counts}
     step, size, fill_share = (19, 11, 0.9) if original is None else (27, 10, 0.8)
     drawing = Drawing(104, max(len(labels), 1) * step)
@@ -132,7 +132,7 @@ def draw_distribution(
 
 
 def draw_histogram(edges: Floats, published_counts: Sequence[int], original: Sequence[int] | None = None) -> str:
-    """How many people have numbers in each range: published, or before beside after for the custodian."""
+    """How many people have numbers in each range: published, or before next to after for the custodian."""
     sides = {"after": published_counts} if original is None else {"before": original, "after": published_counts}
     drawing = Drawing(206, 120)
     top = round_up_end(max(1, *published_counts, *(original or ())))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How values are distributed: a bar for each value of a name, a histogram for numbers.
 
-The page that leaves shows the published values alone; the custodian sees the originals beside them.
+The public page shows the published values alone; the custodian sees the originals next to them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def show_distributions(account: RunAccount, most: int) -> dict[str, Any]:
 
 
 def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
-    """Numbers in ranges of one scale, before beside after; None for names and for few values."""
+    """Numbers in ranges of one scale, before next to after; None for names and for few values."""
     if isinstance(account.published_data, StoredTable):
         return None  # only counts of values are known
     columns = [account.original.frame[name]] if account.internal else []
@@ -84,7 +84,7 @@ class _LabelCounts(NamedTuple):
     published_count: int
 
 
-class _UntoldCounts(NamedTuple):
+class _MissingCounts(NamedTuple):
     """How many cells tell nothing, before and after."""
 
     label: str
@@ -93,9 +93,9 @@ class _UntoldCounts(NamedTuple):
     published_count: int
 
 
-def _list_notes(bins: NumberBins, published_cells: NumberCells, untold: Sequence[_UntoldCounts]) -> list[str]:
+def _list_notes(bins: NumberBins, published_cells: NumberCells, untold: Sequence[_MissingCounts]) -> list[str]:
     """What a histogram does not show by itself."""
-    words = dict(zip(wording.UNTOLD, ("missing", "suppressed"), strict=True))
+    words = dict(zip(wording.NON_VALUES, ("missing", "suppressed"), strict=True))
     not_drawn = [f"{wording.format_count(count)} {words[label]}" for label, _, count in untold if count]
     return [
         *(["The outermost bars hold all numbers beyond them."] if bins.open_ends else []),
@@ -104,13 +104,13 @@ def _list_notes(bins: NumberBins, published_cells: NumberCells, untold: Sequence
     ]
 
 
-def _count_untold(columns: Sequence[pl.Series]) -> list[_UntoldCounts]:
+def _count_untold(columns: Sequence[pl.Series]) -> list[_MissingCounts]:
     """How many cells are missing or suppressed, where there are any."""
     missing = [column.null_count() for column in columns]
     star_counts = [int((column == SUPPRESSED).sum()) if column.dtype == pl.String else 0 for column in columns]
     return [
-        _UntoldCounts(label, counts[0] if len(counts) > 1 else None, counts[-1])
-        for label, counts in zip(wording.UNTOLD, (missing, star_counts), strict=True)
+        _MissingCounts(label, counts[0] if len(counts) > 1 else None, counts[-1])
+        for label, counts in zip(wording.NON_VALUES, (missing, star_counts), strict=True)
         if any(counts)
     ]
 
@@ -146,7 +146,9 @@ def _shorten_counts(counts: pl.DataFrame) -> list[_LabelCounts]:
     if wording.have_natural_order([label for label, _, _ in labelled_counts]):
         labelled_counts.sort(key=lambda row: wording.make_sort_key(row.label))
     else:
-        labelled_counts.sort(key=lambda row: wording.UNTOLD.index(row.label) + 1 if row.label in wording.UNTOLD else 0)
+        labelled_counts.sort(
+            key=lambda row: wording.NON_VALUES.index(row.label) + 1 if row.label in wording.NON_VALUES else 0
+        )
     if rest:
         tail = ranked_counts.tail(-_TOP)
         labelled_counts.append(

@@ -2,7 +2,7 @@
 """Pictures of a suppression, for the custodian only: which entries were blanked, where, and what a batch costs.
 
 They count private entries row by row and column by column, so they belong into the internal report and never into
-the one that leaves. Every difference is told by place, sign or shape as well as by colour.
+the one that is published. Every difference is shown by place, sign or shape as well as by colour.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class NamedShare:
 
 
 def draw_named_shares(bars: Iterable[NamedShare]) -> str:
-    """Bars of shares, each under its own line of words: rules are too long to stand beside them."""
+    """Bars of shares, each under its own line of words: rules are too long to stand next to them."""
     shown_bars, step = list(bars), 38
     drawing = Drawing(_WIDTH, step * max(len(shown_bars), 1))
     room = max((estimate_width(bar.text, 12) for bar in shown_bars), default=0.0) + 8
@@ -171,7 +171,7 @@ class _LegendEntry(NamedTuple):
 
 
 def _place_legend(colours: Mapping[str, str]) -> list[_LegendEntry]:
-    """The classes, as many beside each other as fit; those that share a colour are one entry."""
+    """The classes, as many side by side as fit; those that share a colour are one entry."""
     has_own_colours = len(colours) <= len(CLASS_COLOURS)
     names = list(colours) if has_own_colours else [*list(colours)[: len(CLASS_COLOURS) - 1], "other classes"]
     legend_entries: list[_LegendEntry] = []

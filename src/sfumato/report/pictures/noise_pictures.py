@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Pictures of chance: how values lie before, after and reconstructed, and how much of each an attacker gets back.
 
-Every difference is told by dash, sign or place as well as by colour.
+Every difference is shown by dash, sign or place as well as by colour.
 """
 
 from __future__ import annotations

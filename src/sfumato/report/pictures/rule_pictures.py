@@ -92,7 +92,7 @@ def draw_rules_before_and_after(
     title: str | None = None,
     rule_words: RuleWords = ENTRIES,
 ) -> str:
-    """Rules by public confidence and support, before beside after; dashed lines at the thresholds."""
+    """Rules by public confidence and support, before next to after; dashed lines at the thresholds."""
     frame = _PanelFrame.of([*original, *published_spots], confidence, min_support)
     spots = [_gather_spots(original, frame, rule_words), _gather_spots(published_spots, frame, rule_words)]
     most = max((spot["rules"] for side in spots for spot in side), default=1)

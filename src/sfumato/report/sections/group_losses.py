@@ -135,7 +135,7 @@ def label_people(original: Table, published_table: Table, name: str) -> pl.Serie
         if ranges is not None:
             return ranges
     distinct, codes = encode_narrowly(values)
-    texts = spell_cells(distinct).fill_null(wording.UNTOLD[0])
+    texts = spell_cells(distinct).fill_null(wording.NON_VALUES[0])
     groups = _coarsen(texts, set(spell_cells(list_values(published_table.frame[name]))), hierarchy)
     return _spread_labels(_gather_rare(groups, np.bincount(codes, minlength=len(groups))), codes)
 
@@ -147,7 +147,7 @@ def _label_ranges(values: pl.Series) -> pl.Series | None:
     if bins is None:
         return None
     numbers = values.cast(pl.Float64)
-    labels = pl.Series([*bins.labels, wording.UNTOLD[0]])
+    labels = pl.Series([*bins.labels, wording.NON_VALUES[0]])
     of_cell = bins.find_bins(numbers.fill_null(0).to_numpy())
     return _spread_labels(labels, np.where(numbers.is_null(), len(bins.labels), of_cell))
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The sections of the report about randomized columns.
 
-One may leave: what can be estimated, made from the release alone. One is for the custodian: how close an analyst and
-an attacker get to the originals.
+One may be published: what can be estimated, made from the release alone. One is for the custodian: how close an analyst
+and an attacker get to the originals.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _HOW = {
 
 
 def build_estimates_section(public: Mapping[str, Any], published_table: Table) -> ReportSection:
-    """What an analyst can estimate: made from the release alone, so it may leave."""
+    """What an analyst can estimate: made from the release alone, so it may be published."""
     noisy_columns = _NoisyColumns.of(public, published_table)
     return ReportSection(
         "estimates",
@@ -67,7 +67,7 @@ def build_estimates_section(public: Mapping[str, Any], published_table: Table) -
 
 
 def build_filtered_section(release: Release, original: Table, published_table: Table) -> ReportSection:
-    """What an analyst and an attacker estimate, beside the originals: it stays."""
+    """What an analyst and an attacker estimate, next to the originals: it stays."""
     noisy_columns = _NoisyColumns.of(release.public, published_table)
     rows = release.details.rows
     kept_frame = original.frame if rows is None else original.frame[np.asarray(rows)]
@@ -226,7 +226,7 @@ def _build_answers_figure(release: Release, column: str, truth: pl.Series | None
 
 
 def _name_answer(answer: Any) -> str:
-    return wording.UNTOLD[0] if answer is None else str(answer)
+    return wording.NON_VALUES[0] if answer is None else str(answer)
 
 
 def _count_value_shares(column: pl.Series, is_missing_counted: bool) -> dict[str, float]:

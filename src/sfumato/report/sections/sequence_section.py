@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The section about sequences: lengths, items, steps and distances before and after, and what was hidden.
 
-The page that leaves gets the same pictures of the release alone.
+The public page gets the same pictures of the release alone.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _WIDEST = 220
 
 
 class _BeforeAndAfter(NamedTuple):
-    """One quantity before and after; `original` is None on the page that leaves."""
+    """One quantity before and after; `original` is None on the public page."""
 
     label: str
     original: float | None
@@ -75,11 +75,11 @@ def build_sequence_section(
             tuple(figures),
             notes,
         )
-    intro = _tell_fates(details.moved or 0, int(release.losses["dropped_sequences"]))
+    intro = _describe_fates(details.moved or 0, int(release.losses["dropped_sequences"]))
     return ReportSection("sequences", "What became of the sequences", intro, tuple(figures), notes)
 
 
-def _tell_fates(moved_count: int, dropped_count: int) -> str:
+def _describe_fates(moved_count: int, dropped_count: int) -> str:
     """How many sequences were replaced by a frequent one, and how many have none to replace them."""
     singular, plural = "sequence was too rare and is", "sequences were too rare and are"
     replaced_text = (

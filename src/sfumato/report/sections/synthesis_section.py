@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sfumato.details import SynthesisDetails
-from sfumato.measure.synthesis.synthesis_checks import ExactCopies, against_holdout
+from sfumato.measure.synthesis.synthesis_checks import ExactCopies, compare_with_holdout
 from sfumato.release import Release
 from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
 from sfumato.report.run_account import ReportFigure, ReportSection
@@ -21,7 +21,9 @@ _HUES = [PALETTE["accent"][0], PALETTE["before"][0]]
 
 def build_synthesis_section(release: Release, original: Table, published_table: Table) -> ReportSection:
     """Compare the synthetic rows with the training people and with as many people who were set aside."""
-    comparison = against_holdout(published_table, original, release.details.require_family(SynthesisDetails).holdout)
+    comparison = compare_with_holdout(
+        published_table, original, release.details.require_family(SynthesisDetails).holdout
+    )
     gaps, training, holdout = comparison.closest, comparison.training, comparison.holdout
     intro = (
         f"{wording.format_count(comparison.people)} people were set aside: the model did not learn from them. Of "

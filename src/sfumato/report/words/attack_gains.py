@@ -12,7 +12,7 @@ from sfumato.report.words.wording import spell_percent
 
 ALARMING = Fraction(1, 5)
 """An attack that is right more often than blind guessing by this share of its tries is alarming."""
-_NOBODY = "nobody could be tried"
+_NOBODY = "had no target"
 _NO_BETTER = "no better than guessing"
 _UNSURE = "not clearly better than guessing"
 
@@ -27,14 +27,15 @@ class AttackInWords:
     words: str
     alarming: bool
     strangers: str
-    """How often the same guesses are right about people who are not in the data: "80 % of strangers"; empty if that was
-    not counted."""
+    """How often the same guesses are right about people who are not in the data: "80 % of people not in the
+    data"; empty if that was not counted."""
 
 
 def describe_attack(attack: Mapping[str, Any]) -> AttackInWords:
     """An attack's outcome in words, against blind guessing.
 
-    Strangers do not lessen an alarm: who is like somebody in the data is guessed as well, and the data tell of both.
+    The control does not lessen an alarm: people who resemble someone in the data are guessed too, and the release
+    discloses both.
     """
     tries = attack["attempts"]
     guessing = attack["baseline"] / tries if tries else 0.0
@@ -55,7 +56,7 @@ def is_alarming_gain(risk: float, guessing: float) -> bool:
 
 
 def compare_with_strangers(attack: Mapping[str, Any]) -> str:
-    """Whether an attack is right about people in the data more often than about strangers; empty if none were tried."""
+    """Whether an attack is right about people in the data more often than about the control; empty without one."""
     strangers = _count_right_strangers(attack)
     if not strangers:
         return ""
@@ -64,10 +65,10 @@ def compare_with_strangers(attack: Mapping[str, Any]) -> str:
 
 
 def _count_right_strangers(attack: Mapping[str, Any]) -> str:
-    """Only attacks that state the risk over control count how often they are right about strangers."""
+    """Only attacks that state the risk over control count how often they are right about the control."""
     if "risk_over_control" not in attack or not attack["control_attempts"]:
         return ""
-    group = attack.get("control_group", "strangers")
+    group = attack.get("control_group", "people not in the data")
     return f"{spell_percent(attack['control'] / attack['control_attempts'])} of {group}"
 
 
@@ -88,7 +89,7 @@ def _count_points(gain: Fraction) -> str:
 
 
 def find_strongest_attack(attacks: Iterable[Mapping[str, Any]]) -> AttackInWords | None:
-    """The attack that gains most over blind guessing; one that could be tried on nobody only if none could."""
+    """The attack that gains most over blind guessing; one that had no target only if none had any."""
     attack_records = list(attacks)
     descriptions = [
         describe_attack(attack)
@@ -101,7 +102,7 @@ def compare_with_guessing(strongest: AttackInWords) -> str:
     """The attack that gains most over guessing, as one sentence."""
     name = strongest.attack.replace("_", " ")
     if strongest.words == _NOBODY:
-        return f"The attack {name} could be tried on nobody."
+        return f"The attack {name} had no target."
     risk, guessing = spell_percent(strongest.risk), spell_percent(strongest.guessing)
     sentence = f"The attack that gains most over guessing, {name}, is right for {risk} of those it tried"
     if strongest.words == _UNSURE:

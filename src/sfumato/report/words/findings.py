@@ -39,7 +39,7 @@ def list_claims(body: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _describe_measurement(claim: Mapping[str, Any], share: bool) -> str:
-    """The measured value. For a claim about the originals, the page that leaves shows only whether it held."""
+    """The measured value. For a claim about the originals, the public page shows only whether it held."""
     if claim["measured"] is None:
         return "kept by the custodian"
     return wording.describe_measured_bound(claim["bound"], claim["measured"], claim["threshold"], share=share)
@@ -177,9 +177,9 @@ def _list_attack_counts(attack: Mapping[str, Any], body: Mapping[str, Any]) -> l
         ("In words", attack["words"]),
     ]
     if attack.get("control") is not None:
-        facts.append(("Same guesses about strangers", _describe_control(attack)))
+        facts.append(("Same guesses about people not in the data (control)", _describe_control(attack)))
     if attack.get("against_strangers"):
-        facts.append(("Against strangers", attack["against_strangers"]))
+        facts.append(("Compared with the control", attack["against_strangers"]))
     if "highest_risk" in attack:
         facts.append(("Highest risk for one person", wording.format_percent(attack["highest_risk"])))
     if "smallest_match" in attack:

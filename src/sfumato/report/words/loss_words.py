@@ -44,7 +44,7 @@ LOSSES: Mapping[str, LossEntry] = {
         "Rows of stars", 'Rows that are "*" in every quasi-identifying column by their own levels.'
     ),
     "derived_entries": LossEntry(
-        "Entries blanked to protect", "Entries that were not private, blanked so that rules predict no private entry."
+        "Entries blanked to protect", "Non-private entries blanked so that no rule predicts a private entry."
     ),
     "leftover_rules": LossEntry(
         "Rules left",
@@ -86,10 +86,12 @@ LOSSES: Mapping[str, LossEntry] = {
         "Patterns that are frequent in the release; patterns to be hidden, and all that contain one, do not count.",
     ),
     "lost_patterns": LossEntry(
-        "Patterns lost", "Of the patterns that count, those that are frequent before and no longer."
+        "Patterns lost",
+        "Patterns that count and were frequent, but no longer are.",
     ),
     "ghost_patterns": LossEntry(
-        "Ghost patterns", "Of the patterns that count, those that are frequent in the release and not before."
+        "Ghost patterns",
+        "Patterns that count and became frequent.",
     ),
     "support_distance": LossEntry(
         "Supports moved", "The sum of the differences of supports, over all frequent patterns that count."
@@ -141,7 +143,7 @@ LOSSES: Mapping[str, LossEntry] = {
     ),
     "coded_cells": LossEntry("Values capped", "Cells that hold a limit instead of their value."),
     "added_codes": LossEntry("Codes added", "Codes beyond one per item."),
-    "feigned_items": LossEntry(
+    "false_positives": LossEntry(
         "False positives of the filters", "Items that filters show although the basket does not hold them."
     ),
     "bits_set": LossEntry("Bits set", "Of all bits of the filters, the share that is set."),
@@ -213,17 +215,17 @@ LOSSES: Mapping[str, LossEntry] = {
 _LARGEST = " Of several methods, the largest counts."
 
 _DETAIL = LossWords(LOSSES["loss"].meaning, "detail kept", "mean over the quasi-identifying columns")
-_UNKNOWN = LossWords("The method's own measure: 0 % is nothing lost.", "kept", "by the method's own measure")
+_UNKNOWN = LossWords("The method's own measure: 0 % means no loss.", "kept", "by the method's own measure")
 _SEVERAL = LossWords(
     "By the methods: the largest of their losses, each by its own measure. On the file: the largest by any kind of "
     "change; of items, the share that all methods together changed.",
-    "kept in the part that lost most",
+    "kept in the part with the largest loss",
     "each method by its own measure",
 )
 _REPEATED = "By the methods: the largest of theirs. On the file: of all their columns together."
 _MIXED = LossWords(
     "On the file: the largest loss of all kinds of change, each by its own measure.",
-    "kept in the part that lost most",
+    "kept in the part with the largest loss",
     "each kind of change by its own measure",
 )
 

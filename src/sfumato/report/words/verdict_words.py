@@ -42,7 +42,7 @@ def _count_kept_claims(claims: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _write_outgoing_headline(body: Mapping[str, Any]) -> str:
-    """The headline from what leaves alone."""
+    """The headline from what is published alone."""
     verdict = body["verdict"]
     sentences = [f"{verdict['status'].capitalize()}."]
     if verdict["unique_rows"]:
@@ -75,7 +75,7 @@ def _list_refusals(body: Mapping[str, Any]) -> list[str]:
 def _describe_shut_gate(gate: Mapping[str, Any]) -> str:
     title, limit, value = wording.spell_name(gate["gate"].replace(".", " ")), gate["limit"], gate.get("found")
     if value is None:
-        return f"The limit {title} is {wording.format_gate_limit(limit)}, and it could not be measured."
+        return f"The limit {title} ({wording.format_gate_limit(limit)}) could not be measured for this release."
     measured_text = wording.format_gate_value(value, limit)
     return f"The limit {title} is {wording.format_gate_limit(limit)}, and the release has {measured_text}."
 
@@ -88,7 +88,7 @@ class UniqueRowTexts(NamedTuple):
 
     columns: str
     original: str
-    """Empty for whoever must not know the originals."""
+    """Empty on the public page."""
     published_text: str
 
 

@@ -20,7 +20,7 @@ ROLES = {
         "quasi-identifying",
         "may be known to others, and can identify a person together with the rest",
     ),
-    "sensitive": ("sensitive", "holds what nobody should learn about a person"),
+    "sensitive": ("sensitive", "holds what must not be learned about a person"),
     "insensitive": ("insensitive", "is considered harmless"),
 }
 
@@ -38,7 +38,7 @@ PROPERTIES = {
     "suppressed_share": "No more rows suppressed than allowed",
     "shown_in_suppressed": "Suppressed rows show nothing sensitive",
     "identifying_columns": "No identifying column",
-    "untrue_cells": "No cell that is untrue",
+    "untrue_cells": "No cell is untrue",
     "adversarial_rules": "No rule at the thresholds predicts private entries",
     "private_entries_blanked": "Every private entry is blanked",
     "learner_success": "Learners predict no more private entries than allowed",
@@ -51,7 +51,7 @@ PROPERTIES = {
     "named_items": "No item is published under its name",
     "shared_support": "Every code shares its support with others",
     "unfiltered_items": "Filters miss no frequent itemset",
-    "strange_bits": "Nothing but bit numbers is published",
+    "strange_bits": "Only bit numbers are published",
     "trees_that_differ": "Trees on codes and originals agree",
     "rows_kept": "The stated number of rows",
     "wrong_midpoints": "Every number is the midpoint of its interval",
@@ -63,8 +63,8 @@ PROPERTIES = {
     "distinct_numbers": "A column of intervals has no more numbers than intervals",
     "changed_in_other_columns": "Outside columns of intervals, entries were blanked and none was altered",
     "search_ended": "The search for rules was complete",
-    "inferable_patterns": "No group of fewer than k people follows from the supports",
-    "derivable_patterns": "No group of fewer than k people follows from the supports, one unknown at a time",
+    "inferable_patterns": "No group of fewer than k people can be derived from the supports",
+    "derivable_patterns": "No group of fewer than k people can be derived from the supports one unknown at a time",
     "least_support": "Every published support is large enough",
     "lost_itemsets": "Every frequent itemset is published",
     "untrue_supports": "Every support is the true one",
@@ -83,7 +83,7 @@ PROPERTIES = {
     "noise_shape": "The noise is correlated like the data",
     "outside_cuts": "Every value lies between its cuts",
     "outside_interval": "Every value lies in its interval",
-    "changed_beside_noise": "Only the noise changed values",
+    "changed_beside_noise": "Values are changed by noise only",
     "epsilon": "One answer or item: no more than the stated ε",
     "epsilon_in_all": "All answers or items together: no more than the stated ε",
     "amplification": "No inference is amplified beyond the stated factor",
@@ -101,7 +101,7 @@ PROPERTIES = {
     "nearer_training": "No more rows are nearer to training people than allowed",
     "fitting_people": "Every row could belong to enough people",
     "fitting_values": "The model also holds among all people a row could belong to",
-    "uniques_off_share": "As many unique records are swapped as promised",
+    "uniques_off_share": "The promised share of unique records is swapped",
     "groups_unbroken": "No group of records shares one value",
     "marginal_shift": "Values occur as often as before",
     "changed_elsewhere": "Only swapped values were changed",
@@ -135,7 +135,7 @@ STEPS = {
     "compare": "comparing before and after",
 }
 
-UNTOLD = ("(missing)", "*")
+NON_VALUES = ("(missing)", "*")
 """Labels that are not values: a missing cell and a suppressed one."""
 
 _BOUNDS = {"at_least": "at least", "at_most": "at most", "below": "below", "exactly": "exactly"}
@@ -253,7 +253,7 @@ def format_moment(stamp: str) -> str:
 
 
 def clean_label(text: str) -> str:
-    """A label without control and direction characters, which could hide or reverse the text beside it."""
+    """A label without control and direction characters, which could hide or reverse the text next to it."""
     label = text if text.isascii() and text.isprintable() else "".join(_replace_sign(sign) for sign in text)
     return label if label.strip() else "(blank)"
 
@@ -296,13 +296,13 @@ def list_names(names: Iterable[str], most: int = 12) -> str:
 
 def have_natural_order(labels: Iterable[str]) -> bool:
     """Whether labels have a natural order: most contain a number."""
-    known_labels = [label for label in labels if label not in UNTOLD]
+    known_labels = [label for label in labels if label not in NON_VALUES]
     return 2 * sum(any(sign.isdecimal() for sign in label) for label in known_labels) > len(known_labels)
 
 
 def make_sort_key(label: str) -> tuple[Any, ...]:
     """A sort key that puts 9 before 10 and 5-9 before 10-14, and suppressed or missing values last."""
-    if label in UNTOLD:
+    if label in NON_VALUES:
         return (1, label)
     try:
         return (0, 0, float(label), label)

@@ -82,7 +82,7 @@ class DraftTable:
 def choose_k(rows: int, source: str) -> int:
     """Five, or fewer in a small table."""
     if rows < 2:
-        raise DataError(f"{source}: there is only {rows} row, and nobody to hide a person among; add rows")
+        raise DataError(f"{source}: there is only {rows} row, and no one to hide a person among; add rows")
     return min(USUAL_K, max(2, rows // 4))
 
 
@@ -101,10 +101,13 @@ def write_table_methods(table: DraftTable, purpose: Purpose) -> list[str]:
 def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
     """Everybody is hidden among k; in a publication, a class must also mix sensitive values."""
     models: list[tuple[Any, str]] = [
-        ({"model": "k_anonymity", "k": table.k}, f"Everybody shares their values with at least {table.k - 1} others.")
+        (
+            {"model": "k_anonymity", "k": table.k},
+            f"Every person shares their values with at least {table.k - 1} others.",
+        )
     ]
     diversity_models: list[tuple[Any, str]] = [
-        ({"model": "l_diversity", "l": 2, "column": name}, "Nobody's class has only one value of this column.")
+        ({"model": "l_diversity", "l": 2, "column": name}, "No class has only one value of this column.")
         for name in table.diverse
     ]
     models += diversity_models if diverse else []
@@ -131,7 +134,7 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
             *write_comment("If the recipient should not learn a sensitive value by finding a person's group, add:"),
             *(f"#     {write_value(model)}," for model, _ in diversity_models),
         ]
-    lines += ["", *write_comment("Instead: one level of each hierarchy for everybody. Easier to read; more is lost.")]
+    lines += ["", *write_comment("Instead: one level of each hierarchy for all rows. Easier to read; more is lost.")]
     lines += comment_out(
         [
             "[[protect]]",
@@ -142,7 +145,7 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
     )
     lines += [
         "",
-        *write_comment("Instead: means of small groups, for analysts who need totals. Cells are true of nobody."),
+        *write_comment("Instead: means of small groups, for analysts who need totals. Cells fit no single person."),
     ]
     lines += comment_out(["[[protect]]", 'method = "microaggregate"', f"k = {table.k}"])
     lines += ["", "[[attack]]", _LINKING]
@@ -150,7 +153,7 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
         lines += [
             "",
             "[[attack]]",
-            write_entry("attack", "homogeneity", "learns what everybody in a class has in common"),
+            write_entry("attack", "homogeneity", "learns what all people in a class have in common"),
         ]
     return [*lines, "", *_write_linking_gate(table)]
 
@@ -175,7 +178,7 @@ def bound_drafted_share(share: float, count: int) -> float:
 
 
 def round_down(count: int) -> int:
-    """A count with one digit: exact ones leave as parameters of the policy, and tell how many people there were."""
+    """A count with one digit: exact ones are published with the policy, and disclose how many people there were."""
     digits: int = 10 ** (len(str(count)) - 1)
     return count // digits * digits
 
@@ -194,17 +197,17 @@ def _bound_hits(share: float, count: int) -> int:
 def _write_synthesis(table: DraftTable) -> list[str]:
     lines = [
         "[[protect]]",
-        *write_comment("Learns the table column by column and draws rows that belong to nobody."),
+        *write_comment("Learns the table column by column and draws rows that belong to no person."),
         'method = "synthesize"',
         write_entry("min_leaf", choose_leaf(table.frame.height), "the fewest people that a value is drawn from"),
         "",
-        *write_comment("Instead: keep everybody's row, and draw only the sensitive columns again."),
+        *write_comment("Instead: keep every person's row, and draw only the sensitive columns again."),
     ]
     lines += comment_out(["[[protect]]", 'method = "synthesize"', 'kind = "partial"'])
     for column in table.columns_with(Role.SENSITIVE)[:1]:
         lines += ["", "[[attack]]", write_entry("attack", "inference", "reads a secret from the most similar row")]
         lines += [write_entry("column", column)]
-    lines += ["", "[[attack]]", write_entry("attack", "singling_out", "describes one person, and nobody else")]
+    lines += ["", "[[attack]]", write_entry("attack", "singling_out", "describes exactly one person")]
     limits = [
         "[gate]",
         *write_comment(
@@ -331,9 +334,9 @@ def _write_crowd_first(table: DraftTable) -> list[str]:
     return [
         "[[protect]]",
         *write_comment(
-            "Hides everybody among others first. Blanks alone hide entries and not people: anyone who knows someone's "
-            "other values would find their row, and see which entry is blank. Leave this out only if the recipient "
-            "may know who is who."
+            "Hides each person among others first. Blanks alone hide entries and not people: anyone who knows "
+            "someone's other values would find their row, and see which entry is blank. Leave this out only if the "
+            "recipient may know who is who."
         ),
         'method = "partition"',
         *write_list("models", [({"model": "k_anonymity", "k": table.k}, "")]),

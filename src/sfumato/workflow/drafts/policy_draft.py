@@ -69,7 +69,7 @@ class PolicyDraft:
     """What the custodian should know, in sentences without values."""
 
     def save(self) -> tuple[Path, ...]:
-        """Write the policy and its hierarchies, readable by their owner alone; nothing is written over."""
+        """Write the policy and its hierarchies, readable by their owner alone; existing files are not overwritten."""
         files = {
             **{self.path.parent / name: format_hierarchy(hierarchy) for name, hierarchy in self.hierarchies.items()},
             self.path: self.text,
@@ -93,7 +93,7 @@ def refuse_existing(path: Path) -> None:
     if path.is_dir():
         raise PolicyError(f"{path}: this is a folder; name a file in it, as in --out {path / 'policy.toml'}")
     if os.path.lexists(path):
-        raise PolicyError(f"{path}: the file exists already, and nothing is written over; choose another with --out")
+        raise PolicyError(f"{path}: the file exists and is not overwritten; choose another with --out")
 
 
 def save_hierarchy(hierarchy: Hierarchy, path: Path) -> None:
@@ -228,7 +228,7 @@ def _write_head(source: DraftSource, path: Path, purpose: Purpose) -> list[str]:
             "without that mark."
         ),
         *write_comment(
-            "PRIVATE: this file and the hierarchies beside it hold values of your data. Do not publish them."
+            "PRIVATE: this file and the hierarchies next to it hold values of your data. Do not publish them."
         ),
         "",
         write_entry("title", "Release", "put a title of your own: it is published"),
@@ -337,7 +337,7 @@ def _write_output() -> list[str]:
         '#| decided_by = "…"  # stays in the internal report',
         "",
         "[output]",
-        write_entry("path", "out", "becomes out/release, which may leave, and out/private, which stays"),
+        write_entry("path", "out", "becomes out/release, which may be published, and out/private, which stays"),
     ]
 
 

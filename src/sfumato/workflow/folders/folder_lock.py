@@ -2,7 +2,7 @@
 """One run at a time writes to a target: a lock that ends with its owner, whatever its process number is.
 
 The kernel holds the lock (`flock`) and releases it when the owner ends in any way, so it works between containers
-that share a folder and not their process numbers. The lock file is hidden, lies beside the target and is removed by
+that share a folder and not their process numbers. The lock file is hidden, lies next to the target and is removed by
 its owner; a killed owner leaves an unlocked file that the next run takes and removes.
 """
 
@@ -28,7 +28,7 @@ class FolderLock:
     """An exclusive lock on a file that exists only while a process holds or wants it."""
 
     def __init__(self, path: Path, folder: Path | None = None) -> None:
-        """A lock file, and the target: its own lock meets a run that sees it as another mount, beside another file."""
+        """A lock file, and the target: its own lock meets a run that sees it as another mount, next to another file."""
         self.path = path
         self._folder = folder
         self._handle: int | None = None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a killed run leaves beside its target: a hidden folder and a lock. The next run finishes or removes them.
+"""What a killed run leaves next to its target: a hidden folder and a lock. The next run finishes or removes them.
 
 The lock, not a process number or an age, shows whether a hidden folder is still in use.
 """

@@ -33,7 +33,7 @@ def hash_file(path: Path) -> str:
 
 @dataclass(frozen=True)
 class Manifest:
-    """The list of a run's files, kept beside them; it never leaves `private/` or `refused/`."""
+    """The list of a run's files, kept next to them; it never leaves `private/` or `refused/`."""
 
     run: str = ""
     """A random id of the run that made the folder."""
@@ -65,7 +65,7 @@ class Manifest:
         return read if usable else cls()
 
     def write(self, folder: Path) -> None:
-        """Write it beside the files that it lists."""
+        """Write it next to the files that it lists."""
         content: dict[str, Any] = {"sfumato_manifest": _VERSION, **vars(self)}
         content["certificate_sha256"] = content.pop("certificate")
         with (folder / NAME).open("w", encoding="utf-8") as file:
@@ -110,7 +110,7 @@ def list_foreign_files(release: Path, manifest: Manifest) -> list[str]:
     )
 
 
-def carry_over(old: Path, new: Path, manifest: Manifest) -> dict[str, str]:
+def copy_previous_files(old: Path, new: Path, manifest: Manifest) -> dict[str, str]:
     """Carry everything that a run did not make from one folder to another, by hard links.
 
     What is there already stays, so carrying twice is harmless. Returns the names that had to change.
@@ -152,7 +152,7 @@ def link_file(path: Path, target: Path, *, copy: bool = True) -> None:
         if facts.st_dev != path.parent.lstat().st_dev:
             raise OSError(errno.EXDEV, f"{path.name} is a mount point; move it elsewhere")
         target.mkdir(mode=0o700, exist_ok=True)
-        carry_over(path, target, Manifest())
+        copy_previous_files(path, target, Manifest())
         shutil.copystat(path, target)
         return
     try:

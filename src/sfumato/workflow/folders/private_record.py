@@ -26,7 +26,7 @@ from sfumato.workflow.signing.commitment import OPENING, Commitment
 def keep_private(
     policy: Policy, original: Any, release: Release, findings: Mapping[str, Any], staging: StagingFolder
 ) -> None:
-    """The custodian's record: what must not leave, and what is needed to check every claim later."""
+    """The custodian's record: what must not be published, and what is needed to check every claim later."""
     details = release.details
     if details.rows is not None:
         write_frame(pl.DataFrame({"original_row": details.rows}), staging.private / "rows.parquet", "parquet")
@@ -89,7 +89,7 @@ def keep_secrets(commitment: Commitment | None, keys: Mapping[str, Key], staging
 
 
 def keep_only_refusal(staging: StagingFolder) -> None:
-    """The gate refused: keep the report for the custodian, and nothing that could leave."""
+    """The gate refused: keep the report for the custodian, and nothing that could be published."""
     for file in staging.release.iterdir():
         file.unlink()
     staging.release.rmdir()

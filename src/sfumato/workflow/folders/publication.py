@@ -5,7 +5,7 @@ A workspace is the hidden folder of one run. `new/` in it is what will be publis
 way, `journal.json` says that publication has begun. The whole target is exchanged with `new/` in one step, after the
 user's own files in it were linked over. Where that is impossible (the target is a mount point, holds folders of the
 user, or is the working folder), the parts are moved one by one, the private part first, so that no release ever lies
-beside another run's record. The next run into the target finishes a run that died in between.
+next to another run's record. The next run into the target finishes a run that died in between.
 
 A hidden folder that came with a delivery, or with a repository, could name any files to be moved. So a journal counts
 only if the custodian's own key signed it, for this very folder; and links are never followed.
@@ -31,7 +31,7 @@ from sfumato.workflow.folders.folder_lock import find_mount
 from sfumato.workflow.folders.manifest import (
     CERTIFICATE,
     Manifest,
-    carry_over,
+    copy_previous_files,
     find_free_name,
     hash_file,
     link_file,
@@ -185,7 +185,7 @@ def _exchange_folders(new: Path, old: Path) -> bool:
     return bool(renameat2 and renameat2(_AT_FDCWD, os.fsencode(new), _AT_FDCWD, os.fsencode(old), _EXCHANGE) == 0)
 
 
-def move_in(workspace: PublicationWorkspace, journal: PublicationJournal, out: Path) -> None:
+def install_folder(workspace: PublicationWorkspace, journal: PublicationJournal, out: Path) -> None:
     """Move the new parts into place, from wherever it was interrupted."""
     if journal.whole:
         if not _is_published(out, journal) and not _exchange_folders(workspace.new, out):
@@ -254,7 +254,7 @@ def _rescue_user_files(root: Path, out: Path) -> None:
     for path in sorted(root.iterdir()):
         part = path.name.split(".")[0]
         if part in ("private", "refused") and _is_folder(path):
-            carry_over(path, out / part, Manifest.read(path))
+            copy_previous_files(path, out / part, Manifest.read(path))
         elif part == "release" and _is_folder(path):
             for name in list_foreign_files(path, Manifest.read(root / "private")):
                 link_file(path / name, _find_free_path(out / "private" / name))
@@ -287,7 +287,7 @@ def resume_publication(workspace: PublicationWorkspace, out: Path) -> None:
     if journal is not None:
         if not journal.whole:
             out.mkdir(exist_ok=True)
-            move_in(workspace, journal, out)
+            install_folder(workspace, journal, out)
         if not journal.whole or _is_published(out, journal):
             finish_publication(workspace, journal, out)
     discard_workspace(workspace)

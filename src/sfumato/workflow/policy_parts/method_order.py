@@ -42,7 +42,7 @@ def _explain_table_clash(first: Method, second: Method, original: Table) -> str 
     """Why two methods do not fit in this order, and what to do; None if they do."""
     earlier, later_footprint = first.footprint(original), second.footprint(original)
     if later_footprint.drops_rows:
-        return f"it may leave rows out, which {_get_tag(first)} made promises about; put it first"
+        return f"it may drop rows that claims of {_get_tag(first)} cover; list it first"
     if later_footprint.blanks and earlier.survives_blanks:
         return _STARS.format(first=_get_tag(first)) if earlier.stars_rows else None
     if names := later_footprint.changes & (earlier.changes | earlier.promises):

@@ -137,7 +137,7 @@ class AboutSection(Description):
     recipient: str | None = Field(default=None, min_length=1)
     """Who gets it; it is published."""
     decided_by: str | None = Field(default=None, min_length=1)
-    """Who decided that it may leave: a person or an office. It stays in the internal report."""
+    """Who decided that it may be published: a person or an office. It stays in the internal report."""
 
 
 class MeasureSection(Description):
@@ -156,7 +156,7 @@ class OutputSection(Description):
     """Where the release goes."""
 
     path: str = Field(default="out", min_length=1)
-    """A folder; it gets `release/` (may leave) and `private/` (stays), or `refused/`."""
+    """A folder; it gets `release/` (may be published) and `private/` (stays), or `refused/`."""
     format: Format | BasketFormat | None = None
     """The format of the data file. For a table: `csv` (default), `tsv`, `parquet`, `arrow`, `excel`, `stata` or `spss`;
     for baskets: `fimi`, `spmf` or `long`, by default the first that can hold the items' names and empty baskets; for

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Another process that works beside a run: it has compiled kernels, which take two seconds to load.
+"""Another process that works alongside a run: it has compiled kernels, which take two seconds to load.
 
 It is started before it is needed, and a large input is read and protected meanwhile. For a small one it starts only
 when there is something for it to do, which is seldom. This module imports nothing large, so that the process can start
@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import sfumato
-from sfumato.kernels.compiler_start import own_process
+from sfumato.kernels.compiler_start import claim_process
 from sfumato.runtime.progress import report_progress
 
 KERNELS = "sfumato.kernels.anonymity.partition"
@@ -104,7 +104,7 @@ def wait_for(answer: Future[Any], step: str) -> Any:
 def serve() -> None:
     """In the other process: call what is asked for until nobody asks any more."""
     answers = sys.stdout.buffer
-    own_process()
+    claim_process()
     with redirect_stdout(sys.stderr):
         for module in _LOADED_FIRST:
             import_module(module)

@@ -44,7 +44,7 @@ _LARGEST_OPENING = 1 << 16
 
 @dataclass(frozen=True)
 class Commitment:
-    """What leaves (`value`), and what opens it (`key`), which stays."""
+    """What is published (`value`), and what opens it (`key`), which stays."""
 
     value: str
     key: bytes

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The pipeline for baskets that stay in their file: code, hide, write some at a time, read back, measure, judge.
 
-The same steps as `pipeline`, in the same order and with the same refusals. The report is the page that leaves. Rules
+The same steps as `pipeline`, in the same order and with the same refusals. The report is the public page. Rules
 and itemsets that were lost or appeared are not counted: that takes all of them, before and after.
 """
 

@@ -2,7 +2,7 @@
 """The pipeline for a table that stays in its files: count, search, write some rows at a time, measure, judge.
 
 The same steps as `pipeline`, in the same order and with the same refusals. Claims, changes and attacks are measured on
-the written file, counted where it is. The report holds what can be told from counts: it is the page that leaves.
+the written file, counted where it is. The report holds what can be told from counts: it is the public page.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _run_in_scratch(
 
 
 def _list_retyped_columns(plan: StoredPlan, published_table: StoredTable) -> list[str]:
-    """The columns of text that are published as numbers, so that 1.0 and 1 are no longer told apart."""
+    """The columns of text that are published as numbers, so that 1.0 and 1 are no longer distinguished."""
     published_schema = published_table.outline.frame.schema
     return [
         name

@@ -106,7 +106,7 @@ class _ObservedCells:
         ):
             if name not in given_names:
                 raise DataError(
-                    f'{self._plan.table.source}: "{name}" holds numbers beside hidden words, and the numbers are not '
+                    f'{self._plan.table.source}: "{name}" holds numbers and hidden words, and the numbers are not '
                     "spelled as 1.5; spell them so, mark the words as missing, or use --engine memory"
                 )
         return {

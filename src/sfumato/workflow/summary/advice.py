@@ -65,7 +65,7 @@ def advise_on_loss(
 
 
 def note_nothing_hidden(release: Release) -> tuple[str, ...]:
-    """A sentence if nothing was changed, which is seldom what was meant."""
+    """A sentence if nothing was changed, which is rarely intended."""
     methods = [method for method in (*release.earlier_methods, release.method) if method is not None]
     counts = {name for method in methods if method.headline_count for name in method.headline_count.losses}
     is_unchanged = bool(counts) and not any(release.losses.get(name, 1) for name in counts)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from sfumato import measure
 from sfumato.engine.stored_table import StoredTable
 from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
-from sfumato.measure.stored_claims import StoredEvidence, count_stored_sizes
+from sfumato.measure.stored_claims import StoredEvidence, count_stored_sizes, count_stored_stars
 from sfumato.table import Table
 
 StarredRows = Literal["class", "suppressed"]
@@ -36,7 +36,7 @@ def measure_class_sizes(
 def measure_stored_class_sizes(
     evidence: StoredEvidence, starred_rows: StarredRows, promised_k: int | None
 ) -> dict[str, float]:
-    """The same of a table in its file; nothing if nobody can be looked up."""
+    """The same of a table in its file; nothing if people cannot be looked up."""
     total = len(evidence.published_table)
     if not evidence.published_table.quasi_identifying:
         return {}
@@ -54,7 +54,5 @@ def count_starred_rows(published_table: Table | StoredTable) -> int:
     if not published_table.quasi_identifying:
         return 0
     if isinstance(published_table, StoredTable):
-        evidence = StoredEvidence(published_table)
-        counts = evidence.count_classes()
-        return int(counts.counts[flag_starred_rows(counts.frame, published_table.quasi_identifying).to_numpy()].sum())
+        return count_stored_stars(StoredEvidence(published_table))
     return int(flag_starred_rows(published_table.frame, published_table.quasi_identifying).sum())

@@ -27,7 +27,7 @@ from sfumato.measure.entries.firing_rules import measure_rule_answers
 from sfumato.measure.patterns.classifier_rules import measure_classification_error
 from sfumato.measure.patterns.rule_errors import measure_rule_errors
 from sfumato.measure.patterns.support_errors import measure_support_errors
-from sfumato.measure.utility.label_losses import domain_of
+from sfumato.measure.utility.label_losses import read_domain
 from sfumato.patterns import Patterns
 from sfumato.protect.method import KeyedMethod
 from sfumato.public.unknown_items import find_unknown_mark
@@ -97,7 +97,7 @@ def measure_utility(
 
 
 def count_left_out_rows(loss: float, published_rows: int, people: int) -> dict[str, float]:
-    """The loss if people who are not in the release have lost everything, and that of the published rows beside it.
+    """The loss if people who are not in the release have lost everything, and that of the published rows as well.
 
     It does not matter why somebody was left out: by suppression, or because missing = "drop".
     """
@@ -108,7 +108,7 @@ def count_left_out_rows(loss: float, published_rows: int, people: int) -> dict[s
 
 
 def _measure_detail_loss(policy: Policy, published_table: Table, original: Table, release: Release) -> float | None:
-    """Beside other methods, what labels leave open, mean over the columns that hold labels; None if none does.
+    """With other methods, what labels leave open, mean over the columns that hold labels; None if none does.
 
     A method alone is measured with the classes.
     """
@@ -122,7 +122,7 @@ def _measure_detail_loss(policy: Policy, published_table: Table, original: Table
     losses = [
         measure.column_loss(
             _star_blanked_cells(published_table.frame[name], original_frame[name]),
-            domain_of(published_table, name, original),
+            read_domain(published_table, name, original),
         )
         for name in published_table.quasi_identifying
         if name not in recoded_columns

@@ -48,7 +48,7 @@ def gather_account(
 
 
 def gather_outgoing_account(certificate: Mapping[str, Any], published_data: Any) -> RunAccount:
-    """Gather the content of the report that leaves, from the certificate and the released data alone."""
+    """Gather the content of the public report, from the certificate and the released data alone."""
     run_account = RunAccount(
         title=certificate["title"],
         certificate=certificate,

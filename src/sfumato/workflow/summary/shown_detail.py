@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""How much detail a release keeps, as far as it may leave: measured on what the published rows show, and nothing else.
+"""How much detail a release keeps, as it may be published: measured on what published rows show, and nothing else.
 
 Loss and precision count the values that a label covers, among the values that occur. A value that only a suppressed
 person has would change both in every row, and so tell of that person: by the size of the change, even how many such
@@ -7,7 +7,7 @@ people there are. Here, rows that were left out and rows of stars count with no 
 
 The loss of a method that publishes other values than it was given, such as means and medians, is measured by how far
 these are from the originals. One person's value has no bound, so one person can move such a loss from 0 to 1, even if
-no published cell shows that person. It does not leave.
+no published cell shows that person. It is not published.
 """
 
 from __future__ import annotations

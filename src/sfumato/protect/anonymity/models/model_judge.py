@@ -89,7 +89,7 @@ class ModelJudge:
         return _leave_out_missing(table, population)
 
     def shows_suppressed(self, row_count: int, table: Table) -> bool:
-        """Whether so many suppressed rows may show their sensitive cells: as one class, they satisfy every model.
+        """Whether `row_count` suppressed rows may show their sensitive cells: as one class, they satisfy every model.
 
         Never if a model judges sensitive values. Otherwise empty cells would tell that the hidden values fail it.
         """

@@ -102,14 +102,14 @@ class CutSearch:
         stack.frames[0, k_optimize.TAIL_END] = len(self._every_cut)
         stack.tails[: len(self._every_cut)] = self._every_cut
         # Every class has at least k rows; time may run out before a better bound is known.
-        stack.frames[0, k_optimize.BOUND] = self._goal.k * self._table.rule.rows if self._goal.squares else 0
+        stack.frames[0, k_optimize.NODE_BOUND] = self._goal.k * self._table.rule.rows if self._goal.squares else 0
         stack.best_head[:], stack.state[k_optimize.BEST] = head, cost
-        outcome, tree_visits = k_optimize.RUNNING, 0
+        outcome, tree_visits = k_optimize.CUTS_RUNNING, 0
         start_visits = self._spent_visits
-        while outcome != k_optimize.DONE and not self._is_late():
+        while outcome != k_optimize.CUTS_DONE and not self._is_late():
             outcome = k_optimize.search_cuts(self._table, self._work, stack, _CHUNK)
             tree_visits += _CHUNK
-            if outcome == k_optimize.FULL:
+            if outcome == k_optimize.CUTS_FULL:
                 stack = _double_space(stack)
             if stack.state[k_optimize.BEST] < cost:
                 head, cost = self._polish_cuts(stack.best_head.copy())
@@ -117,7 +117,7 @@ class CutSearch:
                 head, cost = min(_CutSet(head, cost), self._shake_cuts(head), key=lambda cuts: cuts.cost)
             stack.best_head[:], stack.state[k_optimize.BEST] = head, cost
             report_progress("searching the sets of cuts", int(stack.state[k_optimize.EXAMINED]))
-        proven = outcome == k_optimize.DONE
+        proven = outcome == k_optimize.CUTS_DONE
         bound = cost if proven else min(cost, _find_open_bound(stack))
         seconds = time.monotonic() - self._begin
         return BestCuts(
@@ -200,12 +200,12 @@ class CutSearch:
 
     def _grow_set(self, head: Flags) -> _CutSet:
         """Add the cut that helps most, as long as one helps."""
-        from sfumato.kernels.anonymity.k_optimize_cells import COST, SMALL
+        from sfumato.kernels.anonymity.k_optimize_cells import CELL_COST, SMALL
 
         head = head.copy()
         while True:
             cost, effect = self._weigh_set(head)
-            change = np.where(head | (effect[SMALL] > 0) & (not self._goal.suppress), 0, effect[COST])
+            change = np.where(head | (effect[SMALL] > 0) & (not self._goal.suppress), 0, effect[CELL_COST])
             cut = int(change.argmin())
             if change[cut] >= 0 or self._is_late():
                 return _CutSet(head, cost)
@@ -213,12 +213,12 @@ class CutSearch:
 
     def _add_free_cuts(self, head: Flags) -> Flags:
         """Add the cuts that change neither cost nor suppression, lowest first: labels as narrow as possible."""
-        from sfumato.kernels.anonymity.k_optimize_cells import COST, GOOD, SMALL
+        from sfumato.kernels.anonymity.k_optimize_cells import CELL_COST, GOOD, SMALL
 
         head = head.copy()
         while True:
             _, effect = self._weigh_set(head)
-            free = ~head & (effect[COST] == 0) & (effect[SMALL] == 0)
+            free = ~head & (effect[CELL_COST] == 0) & (effect[SMALL] == 0)
             free[self._start[:-1]] = False
             # A cut that splits no class never will, whatever else is cut; of those that do, one at a time.
             parting = np.flatnonzero(free & (effect[GOOD] > 0))
@@ -306,6 +306,6 @@ def _find_open_bound(stack: CutStack) -> int:
     """A lower bound on the cost of unvisited nodes: the smallest bound of the open frames."""
     from sfumato.kernels.anonymity import k_optimize
 
-    frames = stack.frames[: int(stack.state[k_optimize.DEPTH]) + 1]
+    frames = stack.frames[: int(stack.state[k_optimize.CUT_DEPTH]) + 1]
     closed_mask = np.append(frames[1:, k_optimize.ONLY] != 0, False)
-    return int(frames[~closed_mask, k_optimize.BOUND].min())
+    return int(frames[~closed_mask, k_optimize.NODE_BOUND].min())

@@ -196,7 +196,9 @@ class _NodeChooser:
             node = int(np.argmax(np.where(live.ravel(), self._gains, 0)))
             return node if live.flat[node] else -1
         kernels = choose_lattice_loops(live.size)
-        return int(kernels.choose_telling_node(live.ravel(), bound.ravel(), self._shape, self._gains, self._histogram))
+        return int(
+            kernels.choose_informative_node(live.ravel(), bound.ravel(), self._shape, self._gains, self._histogram)
+        )
 
 
 class MinimalNodes(NamedTuple):

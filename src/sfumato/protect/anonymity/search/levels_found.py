@@ -19,7 +19,7 @@ LevelsListener = Callable[["Generalize", "Levels", "Grouping"], None]
 _listener: ContextVar[LevelsListener | None] = ContextVar("listener", default=None)
 
 
-def tell_levels(method: Generalize, levels: Levels, grouping: Grouping) -> None:
+def notify_levels(method: Generalize, levels: Levels, grouping: Grouping) -> None:
     """Tell the listener, if there is one."""
     listener = _listener.get()
     if listener is not None:

@@ -2,8 +2,8 @@
 """Grouping many rows from earlier classes: rows are merged to the finest levels that are still in question.
 
 A search rules out nodes with every check. As soon as no node is left at the lowest level of some column, the rows need
-not be told apart there, and those that have become equal are merged: for all nodes that are left, then for those that
-share the level of the column that distinguishes people best, and so on. A sample tells whether that saves enough.
+not be distinguished there, and those that have become equal are merged: for all nodes that are left, then for those
+that share the level of the column that distinguishes people best, and so on. A sample tells whether that saves enough.
 """
 
 from __future__ import annotations
