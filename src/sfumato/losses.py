@@ -101,7 +101,7 @@ LOSS_RULES: Mapping[str, LossRule] = {
     "classification": _NUMBER,
     "coded_cells": _COUNT,
     "added_codes": _NUMBER,
-    "feigned_items": _NUMBER,
+    "false_positives": _NUMBER,
     "bits_set": _SHARE,
     "changed_cells": _COUNT,
     "joint_total_variation": _SHARE,

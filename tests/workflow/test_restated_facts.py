@@ -233,7 +233,7 @@ def test_only_what_a_method_codes_may_be_called_coded(tmp_path: Path) -> None:
         body["verdict"] |= {"not_counted": ["age", "ill", "zip"], "unique_rows": []}
 
     resign(out, call_noise)
-    assert any("states no law" in problem for problem in sf.verify(out).problems)
+    assert any("without a distribution" in problem for problem in sf.verify(out).problems)
 
 
 @pytest.mark.parametrize("is_blanked", [False, True], ids=["a sensitive column", "a quasi-identifying column"])

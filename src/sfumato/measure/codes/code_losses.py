@@ -40,7 +40,7 @@ def measure_added_share(published_baskets: Baskets, original: Baskets, rows: Row
     return 1 - int(true_count) / len(published_baskets.codes) if len(published_baskets.codes) else 0.0
 
 
-def measure_feigned_share(published_baskets: Baskets, original: Baskets, rows: Rows, key: Key) -> float:
+def measure_false_positive_share(published_baskets: Baskets, original: Baskets, rows: Rows, key: Key) -> float:
     """Of the items that baskets do not hold, the share that their filters show."""
     bloom_key = BloomKey.open(key)
     published_codes = PublishedCodes(published_baskets, original, rows)
@@ -57,6 +57,6 @@ def measure_feigned_share(published_baskets: Baskets, original: Baskets, rows: R
 
 CODE_LOSSES: Mapping[str, Callable[[Baskets, Baskets, Rows, Key], float]] = {
     "itemsets": measure_added_share,
-    "candidates": measure_feigned_share,
+    "candidates": measure_false_positive_share,
 }
 """What the key decodes (`KeyedMethod.decodes`) → what is lost until it does."""
