@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato import protect
 from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.protect.anonymity.models.model_promises import list_model_promises
 from sfumato.protect.claims import claim_suppression_within
@@ -270,11 +271,11 @@ class WordyDiversity(sf.LDiversity):
 
 def test_a_model_states_the_sentences_of_its_claims(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only k-anonymity could word its claim by suppressed rows; any other model failed `verify`."""
-    monkeypatch.setattr(restated_facts.protect, "MODELS", (sf.KAnonymity, WordyDiversity))
+    monkeypatch.setattr(protect, "MODELS", (sf.KAnonymity, WordyDiversity))
     model = {"model": "l_diversity", "l": 2, "column": "ill"}
     claim = sf.LDiversity(l=2, column="ill").claim({"starred_rows": "class"})
     claim = claim.model_copy(update={"meaning": f"{claim.meaning} Stars: class."})
-    body = {
+    body: dict[str, Any] = {
         "methods": [{"method": "partition", "models": [model]}],
         "claims": [claim.model_dump(mode="json")],
         "missing": "category",
