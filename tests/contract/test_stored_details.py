@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,15 @@ def strip_details(details: Details) -> Details:
     return type(details)(**values)
 
 
+def list_attacks(shape: str) -> list[Any]:
+    """The attacks on a shape, as in their examples, and as they are if nothing is given: then they read decisions."""
+    attacks = [example.subject for example in ATTACK_EXAMPLES if example.subject.shape == shape]
+    for kind in {type(attack) for attack in attacks}:
+        with suppress(ValueError, sf.SfumatoError):
+            attacks.append(kind())
+    return attacks
+
+
 def attack_release(attack: Any, release: sf.Release, data: Any) -> Any:
     """The outcome; the reason if the attack cannot run."""
     try:
@@ -42,7 +52,7 @@ def attack_release(attack: Any, release: sf.Release, data: Any) -> Any:
 def test_attacks_read_only_what_is_stored(example: Example) -> None:
     result = make_once(example)
     stripped_release = replace(result.release, details=strip_details(result.release.details))
-    for attack in [attack.subject for attack in ATTACK_EXAMPLES if attack.subject.shape == example.subject.gives]:
+    for attack in list_attacks(example.subject.gives):
         outcome, outcome_again = (
             attack_release(attack, release, result.data) for release in (result.release, stripped_release)
         )

@@ -161,6 +161,17 @@ FALSE: dict[str, Callable[[dict[str, Any]], None]] = {
     "heights": set_in("heights", "age", value=9),
     "the level of a change": set_in("changes", 0, "level", value=1),
     "stars": lambda body: body.update(changes=[{**change, "starred": False} for change in body["changes"]]),
+    "stars in one column": set_in("changes", 1, "starred", value=False),
+    "stars in a sensitive column": set_in("changes", 2, "starred", value=True),
+    "an attack that there is not": set_in("attacks", 0, "attack", value="everything"),
+    "a limit below the risk": set_in("gate", value=[{"gate": "max_linking_risk", "limit": 0.0, "open": True}]),
+    "a limit of an attack below its risk": set_in(
+        "gate", value=[{"gate": "max_risk.linking", "limit": 0.01, "open": True}]
+    ),
+    "a limit of an attack that did not run": set_in(
+        "gate", value=[{"gate": "max_risk.homogeneity", "limit": 0.5, "open": True}]
+    ),
+    "a limit that there is not": set_in("gate", value=[{"gate": "max_harm", "limit": 0.5, "open": True}]),
     "discernibility": set_in("utility", "discernibility", value=1),
     "average class": set_in("utility", "average_class_size", value=1000.0),
     "average class over k": set_in("utility", "c_avg", value=1.0),
@@ -283,3 +294,14 @@ def test_a_model_states_the_sentences_of_its_claims(monkeypatch: pytest.MonkeyPa
     assert restated_facts._list_promise_problems(body) == []
     body["claims"][0]["meaning"] = f"{claim.meaning} Stars: suppressed."
     assert restated_facts._list_promise_problems(body)
+
+
+def test_a_threshold_is_the_parameter_that_it_comes_from(tmp_path: Path) -> None:
+    """A certificate of groups of 40 could claim groups of 2, in a sentence of 2."""
+    people = pl.DataFrame({"job": ["a"] * 40 + ["b"] * 40 + ["c", "d"], "ill": ["flu", "cold"] * 41})
+    method = sf.GroupRareValues(columns=("job",), min_count=2)
+    sf.run(people, method, roles={"job": "quasi_identifying", "ill": "sensitive"}, out=tmp_path / "out")
+    assert sf.verify(tmp_path / "out").problems == ()
+    resign(tmp_path / "out", set_in("methods", 0, "min_count", value=40))
+    problems = sf.verify(tmp_path / "out").problems
+    assert any("is not the parameter of its method" in problem for problem in problems)
