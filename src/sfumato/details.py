@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,10 @@ class Optimality(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Details(Mapping[str, Any]):
     """Decisions that every family has."""
+
+    stored_fields: ClassVar[tuple[str, ...]] = ()
+    """The fields, besides frames and `rows`, that a run keeps with its private record: attacks on the finished release
+    read them."""
 
     rows: npt.NDArray[np.int64] | None = None
     """The original row of each published row."""
@@ -99,6 +103,7 @@ class Details(Mapping[str, Any]):
 class SearchDetails(Details):
     """Decisions of methods that may search for the best choice."""
 
+    stored_fields: ClassVar[tuple[str, ...]] = ("proven",)
     objective: float | None = None
     """What the choice costs."""
     bound: float | None = None
@@ -152,6 +157,7 @@ class AnonymityDetails(SearchDetails):
 class EntryDetails(SearchDetails):
     """Decisions of methods that blank entries."""
 
+    stored_fields: ClassVar[tuple[str, ...]] = (*SearchDetails.stored_fields, "private", "derived")
     private: list[Entry] = field(default_factory=list)
     """Entries to be hidden."""
     derived: list[Entry] = field(default_factory=list)
@@ -198,6 +204,7 @@ class EntryDetails(SearchDetails):
 class SwapDetails(SearchDetails):
     """Decisions of swapping."""
 
+    stored_fields: ClassVar[tuple[str, ...]] = (*SearchDetails.stored_fields, "share")
     pattern: tuple[str, ...] = ()
     """The columns by which records are identified."""
     share: float | None = None
@@ -233,6 +240,7 @@ class AnswerDetails(Details):
 class SynthesisDetails(Details):
     """Decisions of synthesis."""
 
+    stored_fields: ClassVar[tuple[str, ...]] = ("holdout", "training")
     training: npt.NDArray[np.int64] | None = None
     """Original rows that the model was trained on."""
     holdout: npt.NDArray[np.int64] | None = None
@@ -249,6 +257,7 @@ class SynthesisDetails(Details):
 class HidingDetails(SearchDetails):
     """Decisions of methods that hide rules or items in baskets."""
 
+    stored_fields: ClassVar[tuple[str, ...]] = (*SearchDetails.stored_fields, "sensitive")
     sensitive: tuple[Any, ...] | None = None
     """The rules or items that are hidden."""
     changes: Any = None
@@ -288,6 +297,7 @@ class PatternDetails(Details):
 class SequenceDetails(SearchDetails):
     """Decisions of methods that anonymize or hide sequences."""
 
+    stored_fields: ClassVar[tuple[str, ...]] = (*SearchDetails.stored_fields, "sensitive")
     passes: int | None = None
     """How often the tree was pruned."""
     is_single_pass: bool = False

@@ -477,3 +477,20 @@ def test_a_method_that_hides_secrets_counts_what_it_changed(example: Example) ->
     count = type(example.subject).headline_count
     assert count is not None, "set headline_count, so that a run can say that nothing was changed"
     assert set(count.losses) <= set(release.losses), f"state the losses {count.losses} of headline_count"
+
+
+@parametrize_examples
+def test_thresholds_come_from_the_fields_that_it_names(example: Example) -> None:
+    """So that `verify` can compare a claim with the parameters of a certificate."""
+    subject, parameters = example.subject, example.subject.describe()
+    assert set(subject.threshold_fields.values()) <= set(subject.public_fields)
+    model_properties = {name for model in MODELS for name in model.claim_properties} | {"suppressed_share"}
+    for claim in make_once(example).release.claims:
+        field = subject.threshold_fields.get(claim.property)
+        if field is not None and isinstance(parameters[field], type(claim.threshold)):
+            assert claim.threshold == parameters[field], f"{claim.property} is not {field}: correct threshold_fields"
+        same_fields = [
+            name for name in subject.public_fields if claim.threshold > 1 and parameters.get(name) == claim.threshold
+        ]
+        if same_fields and field is None and claim.property not in model_properties and claim.bound != "exactly":
+            pytest.fail(f'say that "{claim.property}" is the field {same_fields}: add it to threshold_fields')

@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato import protect
 from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.protect.anonymity.models.model_promises import list_model_promises
 from sfumato.protect.claims import claim_suppression_within
@@ -160,6 +161,17 @@ FALSE: dict[str, Callable[[dict[str, Any]], None]] = {
     "heights": set_in("heights", "age", value=9),
     "the level of a change": set_in("changes", 0, "level", value=1),
     "stars": lambda body: body.update(changes=[{**change, "starred": False} for change in body["changes"]]),
+    "stars in one column": set_in("changes", 1, "starred", value=False),
+    "stars in a sensitive column": set_in("changes", 2, "starred", value=True),
+    "an attack that there is not": set_in("attacks", 0, "attack", value="everything"),
+    "a limit below the risk": set_in("gate", value=[{"gate": "max_linking_risk", "limit": 0.0, "open": True}]),
+    "a limit of an attack below its risk": set_in(
+        "gate", value=[{"gate": "max_risk.linking", "limit": 0.01, "open": True}]
+    ),
+    "a limit of an attack that did not run": set_in(
+        "gate", value=[{"gate": "max_risk.homogeneity", "limit": 0.5, "open": True}]
+    ),
+    "a limit that there is not": set_in("gate", value=[{"gate": "max_harm", "limit": 0.5, "open": True}]),
     "discernibility": set_in("utility", "discernibility", value=1),
     "average class": set_in("utility", "average_class_size", value=1000.0),
     "average class over k": set_in("utility", "c_avg", value=1.0),
@@ -270,11 +282,11 @@ class WordyDiversity(sf.LDiversity):
 
 def test_a_model_states_the_sentences_of_its_claims(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only k-anonymity could word its claim by suppressed rows; any other model failed `verify`."""
-    monkeypatch.setattr(restated_facts.protect, "MODELS", (sf.KAnonymity, WordyDiversity))
+    monkeypatch.setattr(protect, "MODELS", (sf.KAnonymity, WordyDiversity))
     model = {"model": "l_diversity", "l": 2, "column": "ill"}
     claim = sf.LDiversity(l=2, column="ill").claim({"starred_rows": "class"})
     claim = claim.model_copy(update={"meaning": f"{claim.meaning} Stars: class."})
-    body = {
+    body: dict[str, Any] = {
         "methods": [{"method": "partition", "models": [model]}],
         "claims": [claim.model_dump(mode="json")],
         "missing": "category",
@@ -294,3 +306,14 @@ def test_a_budget_smaller_than_the_sum_of_all_answers_is_found(tmp_path: Path) -
     assert sf.verify(out).problems == ()
     resign(out, set_in("losses", "epsilon", value=2.0))
     assert not sf.verify(out).holds
+
+
+def test_a_threshold_is_the_parameter_that_it_comes_from(tmp_path: Path) -> None:
+    """A certificate of groups of 40 could claim groups of 2, in a sentence of 2."""
+    people = pl.DataFrame({"job": ["a"] * 40 + ["b"] * 40 + ["c", "d"], "ill": ["flu", "cold"] * 41})
+    method = sf.GroupRareValues(columns=("job",), min_count=2)
+    sf.run(people, method, roles={"job": "quasi_identifying", "ill": "sensitive"}, out=tmp_path / "out")
+    assert sf.verify(tmp_path / "out").problems == ()
+    resign(tmp_path / "out", set_in("methods", 0, "min_count", value=40))
+    problems = sf.verify(tmp_path / "out").problems
+    assert any("is not the parameter of its method" in problem for problem in problems)

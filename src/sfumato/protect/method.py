@@ -75,6 +75,9 @@ class Method(Description, ABC):
     """
     iso_20889: ClassVar[str] = ""
     """The class of de-identification technique in ISO/IEC 20889."""
+    threshold_fields: ClassVar[Mapping[str, str]] = {}
+    """Property of a claim → the public field that is its threshold, so that anyone can compare the two; a share in the
+    place of a count is not compared. Claims of privacy models are in `list_promises`."""
     hides_in_crowds: ClassVar[bool] = False
     """Whether people hide in equivalence classes while their sensitive cells are published unchanged.
 

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from sfumato.attack import Attack, Linking
 from sfumato.attack.attack import AttackResult
@@ -21,7 +22,6 @@ from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 from sfumato.workflow.certificate import find_release_folder
-from sfumato.workflow.folders.private_record import STEP_DETAILS
 from sfumato.workflow.outgoing import select_outgoing_parameters
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.recorded_policy import refuse_other_policy
@@ -144,8 +144,6 @@ def _read_kept_details(record: Mapping[str, Any], folder: Path, public: Mapping[
     """The decisions of each method, as the run stored them."""
     frames: dict[str, Any] = {path.stem: read_frame(path, TextFormat()) for path in sorted(folder.glob("*.parquet"))}
     rows = None if (numbers := frames.pop("rows", None)) is None else numbers["original_row"].to_numpy()
-    if "marks" in frames:
-        frames["marks"] = frames["marks"].rows()
     steps = record["steps"]
     if len(steps) != len(policy.methods()):
         raise PolicyError(
@@ -153,16 +151,19 @@ def _read_kept_details(record: Mapping[str, Any], folder: Path, public: Mapping[
             "give the policy that made the release"
         )
     families = {family.__name__: family for family in FAMILIES}
-    details = [
-        families[step["family"]](
-            **{name: _restore_tuples(step[name]) for name in STEP_DETAILS if name in step},
-            **{name: frames[name] for name in step["files"]},
-        )
-        for step in steps
-    ]
+    details = [_read_step(families[step["family"]], step, frames) for step in steps]
     if len(steps) == 1:
         return replace(details[0], rows=rows, public=public)
     return ChainDetails(rows=rows, public=public, steps=tuple(details))
+
+
+def _read_step(family: type[Details], step: Mapping[str, Any], frames: Mapping[str, pl.DataFrame]) -> Details:
+    """The decisions of one method: the fields that its family stores, and its files."""
+    values: dict[str, Any] = {name: _restore_tuples(step[name]) for name in family.stored_fields if name in step}
+    values |= {name: frames[file_name] for name, file_name in step["files"].items()}
+    if "marks" in values:
+        values["marks"] = values["marks"].rows()
+    return family(**values)
 
 
 def _restore_tuples(value: Any) -> Any:

@@ -23,7 +23,8 @@ from sfumato.runtime.lazy import find_tagged_class
 from sfumato.suppression import SuppressedRows, Suppression
 from sfumato.table import Missing, Table
 from sfumato.workflow.chain import word_other_changes
-from sfumato.workflow.outgoing import COMPUTABLE, IN_STEPS, count_hidden_people, round_to_step
+from sfumato.workflow.outgoing import COMPUTABLE, FEWEST, IN_STEPS, count_hidden_people, round_to_step, round_up_to_step
+from sfumato.workflow.policy_parts.policy_sections import GateSection
 from sfumato.workflow.published_columns import AnyTable, get_outline
 from sfumato.workflow.summary.class_sizes import StarredRows, count_starred_rows, find_promised_k, measure_class_sizes
 from sfumato.workflow.summary.suppression import describe_suppression, explain_left_out
@@ -37,14 +38,14 @@ _ROUNDING = 1e-6
 def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list[str]:
     """What of a certificate contradicts its own fields or the data file."""
     problems = _list_promise_problems(body) + _list_level_problems(body) + _list_step_problems(body)
-    problems += _list_chance_problems(body)
+    problems += _list_chance_problems(body) + _list_threshold_problems(body) + _list_limit_problems(body)
     unchecked_parts = list_unchecked(body, published_data)
     if tuple(body["verdict"]["unchecked"])[: len(unchecked_parts)] != unchecked_parts:
         problems.append("the certificate's list of what was not checked is incomplete")
     if isinstance(published_data, Table | StoredTable):
         problems += _list_sentence_problems(body, get_outline(published_data))
         problems += _list_figure_problems(body, published_data)
-        problems += _list_suppression_problems(body, published_data)
+        problems += _list_suppression_problems(body, published_data) + _list_star_problems(body)
     return problems
 
 
@@ -91,6 +92,58 @@ def _does_claim_say(claim: Mapping[str, Any], promise: Claim, missing: str) -> b
     if missing == Missing.MATCHES_ANY:
         meanings.add(explain_blanks(promise).meaning)
     return claim["meaning"] in meanings
+
+
+def _list_threshold_problems(body: Mapping[str, Any]) -> list[str]:
+    """Compare thresholds with the parameters that they come from, as the methods state."""
+    methods, problems = _find_kinds(body["methods"]), []
+    for claim in body["claims"]:
+        parameters = [
+            stated_parameters.get(kind.threshold_fields[claim["property"]])
+            for kind, stated_parameters in methods
+            if claim["property"] in kind.threshold_fields
+        ]
+        # A share of the rows is a count only with the originals.
+        is_compared = parameters and all(
+            value is not None and _is_like(value, claim["threshold"]) for value in parameters
+        )
+        if is_compared and claim["threshold"] not in parameters:
+            problems.append(f'the threshold of the claim "{claim["property"]}" is not the parameter of its method')
+    return problems
+
+
+def _is_like(parameter: Any, threshold: int | float) -> bool:
+    """Whether both are counts, or both shares."""
+    return isinstance(parameter, int | float) and isinstance(parameter, int) == isinstance(threshold, int)
+
+
+def _list_limit_problems(body: Mapping[str, Any]) -> list[str]:
+    """Compare the limits of the gate with the risks, and the names of attacks and limits with those that there are."""
+    attacks: dict[str, list[float]] = {}
+    for attack in body["attacks"]:
+        attacks.setdefault(str(attack["attack"]), []).append(attack["risk_at_most"] or 0.0)
+    kinds = {tag: find_tagged_class("attack", tag) for tag in attacks}
+    unknown = sorted(tag for tag, kind in kinds.items() if kind is None)
+    problems = [f"the certificate names an attack that sfumato does not have: {tag}" for tag in unknown]
+    for limit in body["gate"]:
+        name, is_one, tag = str(limit["gate"]).partition("max_risk.")
+        tags = [tag] if is_one else [key for key, kind in kinds.items() if kind is not None and name in kind.gates]
+        if not (tag in attacks if is_one else name in GateSection.model_fields):
+            problems.append(f"the certificate limits what it does not state: {limit['gate']}")
+        elif name != "max_record_risk" and any(
+            risk > (round_up_to_step(limit["limit"], FEWEST) or 0.0) for tag in tags for risk in attacks[tag]
+        ):
+            problems.append(f"the certificate states a risk above its own limit {limit['gate']}")
+    return problems
+
+
+def _list_star_problems(body: Mapping[str, Any]) -> list[str]:
+    """Suppressed rows are stars in every quasi-identifying column, or in none."""
+    starred_columns = {change["column"] for change in body["changes"] if change["starred"]}
+    quasi_identifying = {name for name, role in body["roles"].items() if role == "quasi_identifying"}
+    if starred_columns and (starred_columns != quasi_identifying or not body["suppression"]["rows"]):
+        return ["the certificate states stars of suppressed rows in some columns only, or without suppressed rows"]
+    return []
 
 
 def _list_sentence_problems(body: Mapping[str, Any], outline: Table) -> list[str]:

@@ -8,7 +8,7 @@ Hundepool et al., *Statistical Disclosure Control* (2012), section 3.6, where it
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -40,6 +40,7 @@ class GroupRareValues(Method):
 
     truthful: ClassVar[bool] = False  # no hierarchy says what the label covers
     iso_20889: ClassVar[str] = "generalization"
+    threshold_fields: ClassVar[Mapping[str, str]] = {"rows_with_each_value": "min_count"}
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "min_count", "label")
     column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 

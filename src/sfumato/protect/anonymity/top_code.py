@@ -44,6 +44,7 @@ class TopCode(Method):
 
     truthful: ClassVar[bool] = False
     iso_20889: ClassVar[str] = "top and bottom coding"
+    threshold_fields: ClassVar[Mapping[str, str]] = {"rows_at_limits": "k"}
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "k", "ends", "share", "caps", "floors")
     column_fields: ClassVar[tuple[str, ...]] = ("columns", "caps", "floors")
 

@@ -11,6 +11,7 @@ Pedreschi, Wang (IEEE Systems Journal 2013).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar, Literal
 
@@ -58,6 +59,7 @@ class EncodeItems(KeyedMethod):
     loss_meaning: ClassVar[str] = "Of the published codes, the share that was added to hide supports."
     kept_meaning: ClassVar[tuple[str, str]] = ("of the codes stand for items", "the rest were added")
     decodes: ClassVar[Literal["trees", "itemsets", "candidates"]] = "itemsets"
+    threshold_fields: ClassVar[Mapping[str, str]] = {"shared_support": "k"}
     public_fields: ClassVar[tuple[str, ...]] = ("kind", "k", "n", "shared_codes", "fake_codes", "noise")
 
     method: Literal["encode_items"] = "encode_items"

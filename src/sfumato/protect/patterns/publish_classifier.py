@@ -61,6 +61,7 @@ class PublishClassifier(Method):
     iso_20889: ClassVar[str] = "aggregation"
     loss_meaning: ClassVar[str] = "Of the people whose class is known, the share that the rules get wrong."
     kept_meaning: ClassVar[tuple[str, str]] = ("of people classified right", "those whom the tree was grown from")
+    threshold_fields: ClassVar[Mapping[str, str]] = {"least_support": "k", "top_confidence": "max_confidence"}
     public_fields: ClassVar[tuple[str, ...]] = (
         "target",
         "classes",

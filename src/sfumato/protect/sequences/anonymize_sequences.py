@@ -53,6 +53,7 @@ class AnonymizeSequences(Method):
         "Of the elements of all sequences before and after, the share that was deleted or inserted."
     )
     kept_meaning: ClassVar[tuple[str, str]] = ("of the elements kept", "of the sequences before and after")
+    threshold_fields: ClassVar[Mapping[str, str]] = {"sequence_anonymity": "k", "original_support": "k"}
     public_fields: ClassVar[tuple[str, ...]] = ("k", "literal")
 
     method: Literal["anonymize_sequences"] = "anonymize_sequences"

@@ -74,6 +74,7 @@ class Synthesize(Method):
         "How far the joint distribution of two columns moved (total variation), mean over all pairs."
     )
     kept_meaning: ClassVar[tuple[str, str]] = ("alike, columns in pairs", "mean overlap of joint distributions")
+    threshold_fields: ClassVar[Mapping[str, str]] = {"people_at_extremes": "min_leaf", "nearer_training": "most_nearer"}
     public_fields: ClassVar[tuple[str, ...]] = (
         "kind",
         "columns",

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,16 +31,10 @@ def keep_private(
     details = release.details
     if details.rows is not None:
         write_frame(pl.DataFrame({"original_row": details.rows}), staging.private / "rows.parquet", "parquet")
-    if details.get("marks") is not None:
-        marks = pl.DataFrame(
-            [(row, position, str(item)) for row, position, item in details["marks"]],
-            schema={"row": pl.Int64, "position": pl.Int64, "item": pl.String},
-            orient="row",
-        )
-        write_frame(marks, staging.private / "marks.parquet", "parquet")
-    for name, detail in details.items():
-        if isinstance(detail, pl.DataFrame):
-            write_frame(detail, staging.private / f"{name}.parquet", "parquet")
+    step_files = _name_files(release)
+    for step, file_names in zip(release.list_steps(), step_files, strict=True):
+        for name, file_name in file_names.items():
+            write_frame(_frame_detail(name, step.details[name]), staging.private / f"{file_name}.parquet", "parquet")
     outline = get_outline(original) if isinstance(original, Table | StoredTable) else None
     record = {
         "found": dict(findings),
@@ -52,7 +47,9 @@ def keep_private(
         **{name: [int(row) for row in details.get(name, ())] for name in ("holdout", "training")},
         "suppressed_rows": [int(row) for row in details.get("suppressed", ())],
         **{name: details.get(name) for name in ("nodes", "checked", "derived", "private", "changes", "sensitive")},
-        "steps": [_describe_step(step) for step in release.list_steps()],
+        "steps": [
+            _describe_step(step, file_names) for step, file_names in zip(release.list_steps(), step_files, strict=True)
+        ],
     }
     path = staging.private / "record.json"
     path.write_text(json.dumps(record, indent=1, ensure_ascii=False, default=str), encoding="utf-8")
@@ -60,18 +57,37 @@ def keep_private(
         file.chmod(0o600)
 
 
-STEP_DETAILS = ("sensitive", "private", "derived", "holdout", "training", "proven", "share")
-"""Decisions of a method that attacks use, besides those in files of their own."""
+_MARKS = {"row": pl.Int64, "position": pl.Int64, "item": pl.String}
 
 
-def _describe_step(step: Release) -> dict[str, Any]:
+def _name_files(release: Release) -> list[dict[str, str]]:
+    """For each step, the details that have a file of their own, and its name; of two steps, each has its own file."""
+    step_names = [
+        [name for name, detail in step.details.items() if isinstance(detail, pl.DataFrame) or name == "marks"]
+        for step in release.list_steps()
+    ]
+    counts = Counter(name for names in step_names for name in names)
+    return [
+        {name: name if counts[name] == 1 else f"{name}-{number}" for name in names}
+        for number, names in enumerate(step_names, 1)
+    ]
+
+
+def _frame_detail(name: str, detail: Any) -> pl.DataFrame:
+    """A detail as a frame."""
+    if isinstance(detail, pl.DataFrame):
+        return detail
+    return pl.DataFrame([(row, position, str(item)) for row, position, item in detail], schema=_MARKS, orient="row")
+
+
+def _describe_step(step: Release, file_names: Mapping[str, str]) -> dict[str, Any]:
     """What each method decided: its family, by which attacks read it, its values, and the files that hold the rest."""
     details = step.details
     return {
         "method": step.method.method,
         "family": type(details).__name__,
-        **{name: _list_plain(details[name]) for name in STEP_DETAILS if name in details},
-        "files": [name for name, detail in details.items() if isinstance(detail, pl.DataFrame) or name == "marks"],
+        **{name: _list_plain(details[name]) for name in details.stored_fields if name in details},
+        "files": dict(file_names),
     }
 
 
