@@ -78,7 +78,7 @@ def test_nothing_is_written_over(people: Path, invoke: Invoke) -> None:
     Path("policy.toml").write_text("mine")
     ran = invoke("init", people.name)
     assert ran.code == 2
-    assert "exists already" in ran.output
+    assert "exists and is not overwritten" in ran.output
     assert Path("policy.toml").read_text() == "mine"
     assert invoke("hierarchy", people.name, "age", "--out", "policy.toml").code == 2
     assert Path("policy.toml").read_text() == "mine"

@@ -182,7 +182,7 @@ def test_the_verdict_says_that_hiding_patterns_hides_no_people() -> None:
     walks = sf.Sequences.of([["home", "work"]] * 4)
     start = "No claim covers finding people by items that others know"
     for method, attacks, sentences in (
-        (sf.HideSequences(patterns=[["home", "work"]], threshold=0), [], [f"{start}, and that was not tested."]),
+        (sf.HideSequences(patterns=[["home", "work"]], threshold=0), [], [f"{start}, and it was not tested."]),
         (sf.HideSequences(patterns=[["home", "work"]], threshold=0), ["sequence_linking"], [f"{start}."]),
         (sf.AnonymizeSequences(k=2), [], []),
     ):

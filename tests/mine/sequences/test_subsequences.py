@@ -193,7 +193,7 @@ def test_itemsets_are_found_whether_pairs_are_counted_before_or_not(
     monkeypatch.setattr(element_layout, "MOST_PAIRS", 0)
     monkeypatch.setattr(element_layout, "PAIRS_OF_TOKEN", 0)
     assert patterns.equals(sf.mine.frequent_subsequences(sequences, least, max_length))
-    monkeypatch.setattr(element_layout, "MOST_ITEMS", 0)
+    monkeypatch.setattr(element_layout, "MOST_JOIN_ITEMS", 0)
     assert patterns.equals(sf.mine.frequent_subsequences(sequences, least, max_length))
 
 

@@ -35,7 +35,7 @@ def test_large_sums_and_more_sites() -> None:
 
 
 def test_two_sites_are_refused_with_the_reason() -> None:
-    with pytest.raises(PartyError, match="has the other's"):
+    with pytest.raises(PartyError, match="learn the other's"):
         compare([[1], [2]], bits=8)
     with pytest.raises(PartyError, match="bits"):
         compare([[1], [2], [3]], bits=63)

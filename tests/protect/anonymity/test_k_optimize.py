@@ -322,7 +322,7 @@ def test_bad_input_is_refused() -> None:
         KOptimize(k=2, metric="classification", target="no").protect(sf.Table.of({"q": [1, 2]}, roles))
     with pytest.raises(sf.DataError, match='holds "\\*" in 1 rows'):
         KOptimize(k=2).protect(sf.Table.of({"q": ["*", "a"]}, roles))
-    with pytest.raises(sf.PolicyError, match="nobody to hide"):
+    with pytest.raises(sf.PolicyError, match="no people to hide"):
         KOptimize(k=2).protect(sf.Table.of({"q": [1, 2]}, {"q": "sensitive"}))
     with pytest.raises(sf.ImpossibleRelease, match="2 rows cannot be hidden among 3"):
         KOptimize(k=3).protect(sf.Table.of({"q": [1, 2]}, roles))

@@ -262,7 +262,7 @@ def test_bad_input_is_refused() -> None:
         Microaggregate(k=2).protect(table_of({"x": [1.0, 1e200, -1e200, 2.0]}))
     with pytest.raises(sf.DataError, match='holds "\\*" in 1 rows'):
         Microaggregate(k=2).protect(table_of({"x": ["*", "a"]}))
-    with pytest.raises(sf.PolicyError, match="nobody to hide"):
+    with pytest.raises(sf.PolicyError, match="no people to hide"):
         Microaggregate(k=2).protect(table_of({"x": [1, 2]}, x="sensitive"))
     with pytest.raises(sf.ImpossibleRelease, match="2 rows cannot be hidden among 3"):
         Microaggregate(k=3).protect(table_of({"x": [1, 2]}))

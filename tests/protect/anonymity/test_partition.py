@@ -430,7 +430,7 @@ def test_bad_input() -> None:
     two = Partition(models=(KAnonymity(k=2),))
     with pytest.raises(DataError, match="no rows"):
         two.protect(patients().with_frame(patients().frame.clear()))
-    with pytest.raises(PolicyError, match="nobody to hide"):
+    with pytest.raises(PolicyError, match="no people to hide"):
         two.protect(Table.of({"a": [1, 2]}, {"a": "sensitive"}))
     with pytest.raises(DataError, match='"v" holds "\\*" in 1 rows'):
         two.protect(Table.of({"v": ["*", "b"]}, {"v": "quasi_identifying"}))

@@ -193,7 +193,7 @@ def test_bad_input() -> None:
     rows = MemoryRows(table.frame)
     with pytest.raises(DataError, match="no rows"):
         plan_partition(sf.Partition(models=[TWO]), store(table, MemoryRows(table.frame.clear())))
-    with pytest.raises(PolicyError, match="nobody to hide"):
+    with pytest.raises(PolicyError, match="no people to hide"):
         plan_partition(
             sf.Partition(models=[TWO]), StoredTable.of(rows, dict.fromkeys(table.frame.columns, "sensitive"))
         )

@@ -162,7 +162,7 @@ def test_nothing_is_written_over_and_files_are_private(tmp_path: Path) -> None:
     assert {stat.S_IMODE(path.stat().st_mode) for path in paths} == {0o600}
     assert all(path.parent == tmp_path for path in paths)
     contents = [path.read_bytes() for path in paths]
-    with pytest.raises(sf.PolicyError, match="exists already"):
+    with pytest.raises(sf.PolicyError, match="exists and is not overwritten"):
         draft.save()
     assert [path.read_bytes() for path in paths] == contents
 
@@ -171,7 +171,7 @@ def test_an_existing_hierarchy_stops_everything(tmp_path: Path) -> None:
     draft = sf.draft_policy(write_table(tmp_path, "odd names"), out=tmp_path / "policy.toml")
     name = next(iter(draft.hierarchies))
     (tmp_path / name).write_text("mine")
-    with pytest.raises(sf.PolicyError, match="exists already"):
+    with pytest.raises(sf.PolicyError, match="exists and is not overwritten"):
         draft.save()
     assert (tmp_path / name).read_text() == "mine"
     assert not (tmp_path / "policy.toml").exists()
