@@ -412,7 +412,7 @@ def try_every_matching(chance: Chance) -> Trial:
     method = sf.EncodeItems(k=int(chance.integers(2, 4)))
     release = method.protect(baskets, method.new_key(baskets, sf.Randomness.seeded(int(chance.integers(1 << 30)))))
     items, codes = list_holders(baskets.to_lists()), list_holders(release.data.to_lists())
-    rows = [int(row) for row in release.details.rows]
+    rows = [int(row) for row in release.details.trace_rows(len(release.data))]
     origins = {code: {rows[at] for at in holders if rows[at] >= 0} for code, holders in codes.items()}
 
     def measure_distance(matching: Sequence[Any]) -> int:
