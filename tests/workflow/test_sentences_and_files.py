@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,27 @@ def test_unique_rows_beside_codes_say_what_is_not_counted(tmp_path: Path) -> Non
     method = sf.EncodeForTrees(target="ill", columns=("pay", "age"))
     run = sf.run(make_people(), method, out=tmp_path / "out", randomness=sf.Randomness.seeded(1))
     assert ", not counting columns of noise, drawn values or codes." in run.verdict.headline
+
+
+def test_codes_are_not_said_to_be_safe_from_being_read(tmp_path: Path) -> None:
+    """It was said that nobody can look up codes, beside a column of which sorting cracked every value."""
+    method = sf.EncodeForTrees(target="ill", columns=("pay", "age"))
+    run = sf.run(make_people(), method, out=tmp_path / "out", randomness=sf.Randomness.seeded(1))
+    assert 'People were not looked up by what the codes of "age" stand for.' in run.verdict.unchecked
+    for folder in ("release", "private"):
+        page = unescape((run.out / folder / "report.html").read_text(encoding="utf-8"))
+        assert "nobody can look up" not in page
+        assert "because others do not know a person's noise, drawn values or codes: " in page
+        assert 'codes of "age", "pay", "ill" may still learn the values, and look people up by them.' in page
+    assert sf.verify(run.out).problems == ()
+
+
+def test_codes_are_not_spoken_of_where_there_are_none(tmp_path: Path) -> None:
+    noise = sf.AddNoise(columns=("pay",), privacy=0.5, ranges="from_data")
+    run = sf.run(make_people(), noise, out=tmp_path / "out", randomness=sf.Randomness.seeded(1), accept={"pay": "test"})
+    page = unescape((run.out / "release" / "report.html").read_text(encoding="utf-8"))
+    assert 'noise, drawn values or codes: "pay".' in page and "may still learn" not in page
+    assert not any("codes" in sentence for sentence in run.verdict.unchecked)
 
 
 @pytest.mark.parametrize(("form", "words"), [("csv", "open the file as text"), ("parquet", "so nothing runs")])

@@ -158,7 +158,7 @@ class CertifiedVerdict(_OutgoingPart):
     unique_rows: tuple[CertifiedUniqueRows, ...] = ()
     """For one, two and three published columns, those by which the most rows are unique."""
     not_counted: Annotated[tuple[str, ...], OutgoingRule.RELEASED] = ()
-    """Columns of noise, drawn values or codes, by which nobody can look a person up."""
+    """Columns of noise, drawn values or codes, which others do not know of a person."""
     accepted: Annotated[Mapping[str, str], OutgoingRule.POLICY] = Field(default_factory=dict)
     """Column → why it may be published although it contradicts its role, from the policy."""
     warnings: Annotated[tuple[str, ...], OutgoingRule.COARSE] = ()

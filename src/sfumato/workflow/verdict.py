@@ -83,7 +83,7 @@ class Verdict:
     unique_before: tuple[UniqueRows, ...] = ()
     """The same of the originals, among the same columns: private."""
     not_counted: tuple[str, ...] = ()
-    """Columns of noise, drawn values or codes, by which nobody can look a person up."""
+    """Columns of noise, drawn values or codes, which others do not know of a person."""
     strongest_attack: AttackInWords | None = None
     """The attack that gains most over blind guessing: private."""
     accepted: Mapping[str, str] = field(default_factory=dict)
@@ -300,6 +300,10 @@ def list_unchecked(record: Mapping[str, Any], published_data: Any) -> tuple[str,
             noun = "column" if len(missed_columns) == 1 else "columns"
             subject = "Apart from private entries, no attack" if hides_targets else "No attack"
             sentences.append(f"{subject} targeted the sensitive {noun} {quote_names(missed_columns)}.")
+        column_kinds = gather_kinds(record["changes"])
+        coded_columns = [name for name in outline.quasi_identifying if ChangeKind.CODED in column_kinds.get(name, ())]
+        if coded_columns:
+            sentences.append(f"People were not looked up by what the codes of {quote_names(coded_columns)} stand for.")
     checks = [CHECKS.get(claim["measure"]) for claim in record["claims"]]
     claimed_risks = {check.covers for check in checks if check is not None}
     if isinstance(published_data, Baskets | StoredBaskets | Sequences) and "people by their items" not in claimed_risks:

@@ -27,9 +27,28 @@ def describe_verdict(body: Mapping[str, Any]) -> dict[str, Any]:
         "warnings": [wording.clean_label(sentence) for sentence in (*verdict["warnings"], *alarms)],
         "unchecked": [wording.clean_label(sentence) for sentence in verdict["unchecked"]],
         "unique": list_unique_rows(verdict),
-        "not_counted": wording.list_names(verdict["not_counted"], most=20),
+        "not_counted": _explain_not_counted(body),
         "answers": list_officer_answers(body),
     }
+
+
+def _explain_not_counted(body: Mapping[str, Any]) -> str:
+    """Why unique rows are not counted by some columns; of codes, that they may be read all the same."""
+    names = body["verdict"]["not_counted"]
+    if not names:
+        return ""
+    codes = {change["column"] for change in body["changes"] if change["kind"] == ChangeKind.CODED}
+    coded_names = [name for name in names if name in codes]
+    sentence = (
+        f"Not counted, because others do not know a person's noise, drawn values or codes: "
+        f"{wording.list_names(names, most=20)}."
+    )
+    if coded_names:
+        sentence += (
+            f" Whoever sorts or counts the codes of {wording.list_names(coded_names, most=20)} may still learn the "
+            "values, and look people up by them."
+        )
+    return sentence
 
 
 def _count_kept_claims(claims: Sequence[Mapping[str, Any]]) -> str:
