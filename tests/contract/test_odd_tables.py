@@ -240,7 +240,7 @@ def rename_column(table: sf.Table, name: str) -> sf.Table:
 
     return replace(
         table,
-        frame=table.frame.rename({name: ODD_NAME}),
+        frame=table.frame.rename({name: ODD_NAME}, strict=False),
         roles=rename_keys(table.roles),
         hierarchies=rename_keys(table.hierarchies),
         labels=rename_keys(table.labels),
@@ -511,7 +511,8 @@ def find_dates(example: Example) -> DatedTable:
     date_columns = [name for name in list_changed(result) if result.data.frame[name].dtype == pl.Date]
     if date_columns:
         return DatedTable(example, result.data, date_columns[0])
-    name = choose_columns(result)[0]
+    shown_columns = result.release.data.frame.columns
+    name = next((name for name in choose_columns(result) if name in shown_columns), shown_columns[0])
     days = [date(1950, 1, 31) + timedelta(days=row * 37 % 20 * 633) for row in range(len(result.data))]
     return DatedTable(example, put_column(result.data, pl.Series(name, days)), name)
 
