@@ -134,6 +134,8 @@ def find_unsaid_needs(made: Made) -> str:
     named = list_named(tuple(claim for claim in made.release.claims if claim.needs_original))
     used_columns: list[str] = [name for name in table.frame.columns if name in footprint.reads | named]
     for name in [name for name in used_columns if name not in footprint.needs]:
+        if name in footprint.reads & named:
+            return name
         try:
             refuse_misfits([sf.RoundNumbers(columns=(name,), step=1), made.example.subject], table)
         except sf.PolicyError:

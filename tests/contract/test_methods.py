@@ -315,8 +315,21 @@ def test_claims_and_loss_are_in_words(example: Example) -> None:
     release = make_once(example).release
     wordless = {claim.property for claim in release.claims if not claim.meaning}
     assert not wordless, f"give these claims a `meaning`, a sentence for the report: {wordless}"
-    wrong = explain_loss_words(type(example.subject), {change.kind for change in release.changes})
+    kinds = {change.kind for change in release.changes}
+    wrong = explain_loss_words(type(example.subject), kinds) or explain_row_words(release, kinds)
     assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+def explain_row_words(release: sf.Release, kinds: Set[ChangeKind]) -> str:
+    """What is wrong with the words for the loss of a method that changes no cell, and the cure; empty if nothing is."""
+    method = type(release.method)
+    words = (method.loss_meaning, method.kept_meaning[0])
+    if not release.changes or kinds - {ChangeKind.KEPT, ChangeKind.DROPPED} or all("rows" in text for text in words):
+        return ""
+    return (
+        f"it changes no cell, so that its loss is the share of rows that it leaves out, and its words are {words}: let "
+        'loss_meaning be "Of the rows, the share that …." and kept_meaning ("of rows kept", …)'
+    )
 
 
 @parametrize_examples

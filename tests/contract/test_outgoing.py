@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import escape
 from pathlib import Path
 from typing import get_args
 
@@ -190,7 +191,10 @@ def test_the_report_is_made_from_the_certificate_and_the_data_file_alone(
     certificate = Certificate.read(release)
     body = {name: part for name, part in certificate.body.items() if name not in SIGNED}
     drawn_again = render_report(gather_outgoing_account(body, certificate.read_published(release)))
-    assert drawn_again == (release / "report.html").read_text(encoding="utf-8")
+    page = (release / "report.html").read_text(encoding="utf-8")
+    assert drawn_again == page
+    is_untold = body["suppression"]["rows"] is None and escape(body["suppression"]["why"]) not in page
+    assert not is_untold, "the certificate says which rows may be left out, and the public report does not"
 
 
 @parametrize_examples
