@@ -240,7 +240,7 @@ def rename_column(table: sf.Table, name: str) -> sf.Table:
 
     return replace(
         table,
-        frame=table.frame.rename({name: ODD_NAME}, strict=False),
+        frame=table.frame.rename({name: ODD_NAME}),
         roles=rename_keys(table.roles),
         hierarchies=rename_keys(table.hierarchies),
         labels=rename_keys(table.labels),
@@ -259,7 +259,7 @@ def explain_odd_name(example: Example, name: str) -> str:
     trial = try_release(replace(example, subject=subject), table)
     if trial.release is None:
         return f"it refuses or crashes ({trial.refusal or trial.crash}) {cure}"
-    expected = result.release.data.frame.rename({name: ODD_NAME})
+    expected = result.release.data.frame.rename({name: ODD_NAME}, strict=False)
     # The name may decide what is drawn: then the other columns are compared.
     chance_columns = [ODD_NAME] if example.subject.by_chance else []
     if not trial.release.data.frame.drop(chance_columns).equals(expected.drop(chance_columns)):

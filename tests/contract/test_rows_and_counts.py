@@ -167,7 +167,7 @@ def find_uncounted_rows(result: Made, claim: Claim) -> str:
     if claim.bound not in ("at_most", "below") or counts[:2] != [1, 2]:
         return ""
     if counts[2] != MANY:
-        return f"measures {counts[2]} of {MANY} rows that are alike"
+        return f"measures {counts[2]} of {MANY} rows that are alike: count all of them"
     for name in [name for name in result.data.frame.columns if name in list(list_texts(claim.arguments))]:
         holed = result.data.frame.with_columns(pl.lit(None, result.data.frame[name].dtype).alias(name))
         release = replace(take_rows(result, [0, 0]), claims=(claim,))
@@ -176,9 +176,9 @@ def find_uncounted_rows(result: Made, claim: Claim) -> str:
         except sf.DataError:
             continue
         except sf.PolicyError:
-            return f'crashes if "{name}" is missing: let it count such rows as one, or raise a DataError, and'
+            return f'crashes if "{name}" is missing: decide what such rows count, or raise a DataError'
         if measured != 2:
-            return f'measures {measured} of 2 rows that are alike and have no "{name}"'
+            return f'measures {measured} of 2 rows that are alike and have no "{name}": count all of them'
     return ""
 
 
@@ -205,8 +205,7 @@ def test_a_check_looks_at_every_row_in_any_order(kind: type[sf.Method]) -> None:
             )
             uncounted = find_uncounted_rows(result, claim)
             assert not uncounted, (
-                f'{kind.__name__}, example "{result.example.name}": the check "{claim.measure}" {uncounted}: count all '
-                "of them"
+                f'{kind.__name__}, example "{result.example.name}": the check "{claim.measure}" {uncounted}'
             )
 
 
