@@ -117,9 +117,9 @@ _SIDES = {
 
 def find_wrong_side(claim: Claim) -> str:
     """The words before the threshold that say another bound than the one that is checked; empty if none do."""
-    words = re.compile(rf"\b({'|'.join(_SIDES)}) ({_NUMBER.pattern})")
+    words = re.compile(rf"\b({'|'.join(_SIDES)}) ({_NUMBER.pattern})", re.IGNORECASE)
     for match in words.finditer(claim.meaning if claim.bound != "exactly" else ""):
-        if is_spelled(float(claim.threshold), match[2]) and _SIDES[match[1]] != claim.bound:
+        if is_spelled(float(claim.threshold), match[2]) and _SIDES[match[1].lower()] != claim.bound:
             return match[0]
     return ""
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,6 +24,15 @@ from tests.contract.releases import make_once, released
 
 CHANCE = tuple(candidate for candidate in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if candidate.subject.by_chance)
 parametrize_examples = pytest.mark.parametrize("example", CHANCE, ids=lambda example: example.name)
+DRAWING = {
+    kind: [candidate for candidate in (*METHOD_EXAMPLES, *MODE_EXAMPLES) if type(candidate.subject) is kind]
+    for kind in dict.fromkeys(type(candidate.subject) for candidate in METHOD_EXAMPLES)
+    if ".generator()" in inspect.getsource(inspect.getmodule(kind) or kind)
+    and not (kind.by_chance or issubclass(kind, KeyedMethod))
+}
+"""Methods that draw which cells, rows or ties they choose, and publish no law → their examples."""
+SELDOM = ("suppress_entries",)
+"""Methods that draw in options alone that no example has (what learners are trained on): their own tests draw."""
 WITHOUT_CHANCE = ("discretize", "intervals")
 """Kinds of laws by which the same cell is always published alike."""
 DRAW = "draw with `(randomness or Randomness.secure()).generator()`, and with nothing else"
@@ -144,6 +154,29 @@ def test_chance_is_secure_unless_it_is_given(example: Example) -> None:
     assert release_by_default(example, example.data()).data == result.release.data, (
         f"{type(example.subject).__name__}: if nobody gives a randomness, it does not draw from `Randomness.secure()`, "
         f"and whoever guesses its draws undoes them: {DRAW}"
+    )
+
+
+def has_same_outcome(first: sf.Release, second: sf.Release) -> bool:
+    """Whether two releases have the same cells, of the same people."""
+    first_rows, second_rows = (np.asarray(release.details.rows) for release in (first, second))
+    return bool(first.data == second.data) and np.array_equal(first_rows, second_rows)
+
+
+@pytest.mark.parametrize("kind", DRAWING, ids=lambda kind: kind.__name__)
+def test_what_a_method_chooses_by_lot_is_secure(kind: type[sf.Method]) -> None:
+    """Whoever guesses the lots knows which cells are as they were, or who was left out."""
+    for example in DRAWING[kind]:
+        result = make_once(example)
+        assert has_same_outcome(release_by_default(example, result.data), result.release), (
+            f'{kind.__name__}, example "{example.name}": if nobody gives a randomness, it does not draw from '
+            f"`Randomness.secure()`, and whoever guesses its draws undoes them: {DRAW}"
+        )
+    results = [make_once(example) for example in DRAWING[kind]]
+    seeded = [result for result in results if has_same_outcome(result.release, released(*result[:2], 2))]
+    assert len(seeded) < len(results) or results[0].example.subject.method in SELDOM, (
+        f"{kind.__name__} draws, and two seeds give the same in all of its examples: {DRAW}; or choose data for an "
+        "example in which the draws make a difference"
     )
 
 

@@ -40,7 +40,7 @@ def find_reversed_argument(result: Made, claim: Claim) -> str:
     if claim.bound != "exactly" or claim.threshold or not result.is_table:
         return ""
     for name, value in claim.arguments.items():
-        words = re.search(rf"\bat least {re.escape(str(value))}(?![\w.])", claim.meaning)
+        words = re.search(rf"\bat least {re.escape(str(value))}(?![\w.])", claim.meaning, re.IGNORECASE)
         if not isinstance(value, int) or isinstance(value, bool) or value < 1 or words is None:
             continue
         verdicts = []
@@ -176,6 +176,8 @@ def test_words_of_another_bound_are_noticed() -> None:
     for words in ("more than 20", "at most 20", "fewer than 20"):
         false = claim.model_copy(update={"meaning": claim.meaning.replace("at least 20", words)})
         assert f'says "{words}", and what is checked is at least 20' in next(explain_wrong_numbers(result, false))
+    first = claim.model_copy(update={"meaning": "At most 20 people share each value of occupation."})
+    assert 'says "At most 20"' in next(explain_wrong_numbers(result, first))
 
 
 NAMELESS = {

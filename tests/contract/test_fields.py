@@ -131,17 +131,25 @@ def list_outside_values(information: Any, value: Any) -> list[Any]:
 
 
 def explain_outside_value(example: Example, field: str, value: Any) -> str:
-    """How a method ends that has a value just outside in one of its fields, with the cure; empty if it refuses it."""
-    kind = type(example.subject)
+    """How a method ends that has a value at an end or just outside in one of its fields, with the cure.
+
+    Empty if it refuses the value, or publishes something.
+    """
+    kind, data = type(example.subject), make_once(example).data
     try:
         subject = kind.model_validate({**example.subject.model_dump(mode="json"), field: value})
-        released(replace(example, subject=subject), make_once(example).data)
+        release = released(replace(example, subject=subject), data)
     except (ValidationError, sf.SfumatoError):
         return ""
     except Exception as crash:
         return (
             f"`{field}` = {value} is accepted, and `protect` crashes ({crash!r}): limit the field, as in `{field}: "
             "int = Field(ge=1)`, or refuse it with a PolicyError that says which values are possible"
+        )
+    if isinstance(release.data, sf.Table) and not len(release.data):
+        return (
+            f"`{field}` = {value} is accepted, and no row of {len(data)} is published: limit the field, as in "
+            f"`{field}: int = Field(ge=1)`, or refuse with an ImpossibleRelease that says which values leave rows"
         )
     return ""
 
@@ -166,8 +174,16 @@ def test_a_number_outside_that_crashes_is_noticed(monkeypatch: pytest.MonkeyPatc
     def divide(self: sf.GroupRareValues, data: sf.Table, randomness: Any = None) -> sf.Release:
         raise ZeroDivisionError
 
+    protect = sf.GroupRareValues.protect
+
+    def publish_nothing(self: sf.GroupRareValues, data: sf.Table, randomness: Any = None) -> sf.Release:
+        release = protect(self, data, randomness)
+        return replace(release, data=release.data.with_frame(release.data.frame.clear()))
+
     monkeypatch.setattr(sf.GroupRareValues, "protect", divide)
     assert "is accepted, and `protect` crashes" in explain_outside_value(example, "min_count", 30)
+    monkeypatch.setattr(sf.GroupRareValues, "protect", publish_nothing)
+    assert "no row of 400 is published" in explain_outside_value(example, "min_count", 30)
 
 
 def test_a_field_that_is_not_read_is_noticed() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -61,14 +62,16 @@ def list_other_cells(made: Made, name: str) -> Iterator[pl.Series]:
 
 
 def is_decisive(made: Made, columns: list[pl.Series]) -> bool:
-    """Whether other columns are published otherwise, by the same chance, if some columns of the originals differ."""
+    """Whether other columns or rows are published otherwise, by the same chance, if some columns of the data differ."""
     try:
         other = released(made.example, made.data.with_frame(made.data.frame.with_columns(columns)))
     except sf.SfumatoError:
         return True
     names = [column.name for column in columns]
     published, published_otherwise = (one.data.frame.drop(names, strict=False) for one in (made.release, other))
-    return not published_otherwise.equals(published)
+    own_rows, other_rows = (np.asarray(release.details.rows) for release in (made.release, other))
+    has_other_rows = not made.release.details.are_rows_drawn and not np.array_equal(own_rows, other_rows)
+    return has_other_rows or not published_otherwise.equals(published)
 
 
 def is_read(result: Made, name: str) -> bool:
@@ -120,6 +123,51 @@ def test_who_answers_decides_the_answers() -> None:
     refuse_misfits([places, sf.RandomizeResponse(column="disease", p=0.7, categories="from_data")], table)
     with pytest.raises(sf.PolicyError, match="depends on the true"):
         refuse_misfits([answers, places], table)
+
+
+def find_unsaid_needs(made: Made) -> str:
+    """A column that decides what is published, and that an earlier method may change so that claims break; else empty.
+
+    An identifying column may be gone before: whoever reads one needs it.
+    """
+    footprint, table = take_footprint(made), made.data
+    named = list_named(tuple(claim for claim in made.release.claims if claim.needs_original))
+    used_columns: list[str] = [name for name in table.frame.columns if name in footprint.reads | named]
+    for name in [name for name in used_columns if name not in footprint.needs]:
+        if name in footprint.reads & named:
+            return name
+        try:
+            refuse_misfits([sf.RoundNumbers(columns=(name,), step=1), made.example.subject], table)
+        except sf.PolicyError:
+            continue
+        scrambled = table.with_frame(table.frame.with_columns(next(list_other_cells(made, name))))
+        try:
+            release = released(made.example, scrambled)
+            if name in table.identifying or not all(finding.holds for finding in sf.check(release, table)):
+                return name
+        except sf.SfumatoError:
+            return name
+    return ""
+
+
+@parametrize_kinds
+def test_a_footprint_needs_what_its_claims_compare_with(kind: type[sf.Method]) -> None:
+    """Else a policy lets an earlier method change the column, and the claims of this one break after all work."""
+    for made in [made for made in make_all(kind) if made.is_table]:
+        name = find_unsaid_needs(made)
+        assert not name, (
+            f'{kind.__name__}, example "{made.example.name}": if an earlier method changes "{name}", which its '
+            "`footprint` allows, its claims break or it refuses: name the column in `needs`, as `trace_columns` does "
+            "with all that it reads"
+        )
+
+
+def test_a_column_that_is_needed_unsaid_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_once(next(one for one in METHOD_EXAMPLES if one.name == "swap confidential"))
+    footprint = take_footprint(made)
+    assert find_unsaid_needs(made) == ""
+    monkeypatch.setattr(sf.SwapConfidential, "footprint", lambda own, data: replace(footprint, needs=frozenset()))
+    assert find_unsaid_needs(made) in footprint.needs
 
 
 def find_idle_changes(releases: list[Made]) -> list[str]:

@@ -82,7 +82,7 @@ def test_it_gives_the_shape_it_says(example: Example) -> None:
 
 @tables(METHOD_EXAMPLES)
 def test_no_column_or_index_is_added(example: Example) -> None:
-    data = example.data()
+    data = replace(example.data(), source="people of a test")
     release = released(example, data, None)
     expected = [name for name in data.frame.columns if name not in data.identifying]
     assert release.data.frame.columns == expected, (
@@ -90,6 +90,21 @@ def test_no_column_or_index_is_added(example: Example) -> None:
         "those that name people (`data.identifying`), and neither add nor move any"
     )
     assert len(release.data) <= len(data), "there are more rows than in the originals"
+    assert release.data.source == data.source, (
+        f"{type(example.subject).__name__} makes a table anew, and what is known of its columns is lost (hierarchies, "
+        "spellings of dates, labels): make it by `data.with_frame(frame)`"
+    )
+    kept_columns = [change.column for change in release.changes if change.kind is ChangeKind.KEPT]
+    turned = [
+        f'"{name}" was {data.frame.schema[name]} and is {release.data.frame.schema[name]}'
+        for name in expected
+        if name in kept_columns and name not in example.subject.footprint(data).changes
+        if data.frame.schema[name] != release.data.frame.schema[name]
+    ]
+    assert not turned, (
+        f"{type(example.subject).__name__} says that it keeps columns, and publishes them as another type: "
+        f"{', '.join(turned)}: publish them as they are, by `data.with_frame`"
+    )
     assert dict(release.data.roles) == {name: data.roles[name] for name in expected}, (
         f"{type(example.subject).__name__} gives columns other roles than the policy: keep them, by `data.with_frame`"
     )
@@ -289,7 +304,10 @@ def test_it_is_truthful_if_it_says_so(example: Example) -> None:
     published = release.data.with_frame(published_frame.with_columns(blanks))  # what is blank says nothing
     untrue = sf.measure.untrue_cells(published, data.with_frame(originals), rows)
     assert example.subject.truthful is (untrue == 0), (
-        f"{untrue} quasi-identifying cells are neither their original nor a label of it: say truthful = {untrue == 0}"
+        f"{untrue} quasi-identifying cells are neither their original nor a label of it: if that is meant, say "
+        "truthful = False; else repair the cells, or details.rows"
+        if untrue
+        else "every quasi-identifying cell is its original or a label of it: say truthful = True, or leave it out"
     )
 
 
@@ -298,8 +316,21 @@ def test_claims_and_loss_are_in_words(example: Example) -> None:
     release = make_once(example).release
     wordless = {claim.property for claim in release.claims if not claim.meaning}
     assert not wordless, f"give these claims a `meaning`, a sentence for the report: {wordless}"
-    wrong = explain_loss_words(type(example.subject), {change.kind for change in release.changes})
+    kinds = {change.kind for change in release.changes}
+    wrong = explain_loss_words(type(example.subject), kinds) or explain_row_words(release, kinds)
     assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+
+
+def explain_row_words(release: sf.Release, kinds: Set[ChangeKind]) -> str:
+    """What is wrong with the words for the loss of a method that changes no cell, and the cure; empty if nothing is."""
+    method = type(release.method)
+    words = (method.loss_meaning, method.kept_meaning[0])
+    if not release.changes or kinds - {ChangeKind.KEPT, ChangeKind.DROPPED} or all("rows" in text for text in words):
+        return ""
+    return (
+        f"it changes no cell, so that its loss is the share of rows that it leaves out, and its words are {words}: let "
+        'loss_meaning be "Of the rows, the share that …." and kept_meaning ("of rows kept", …)'
+    )
 
 
 @parametrize_examples
@@ -308,8 +339,12 @@ def test_it_states_the_claims_of_models_that_it_makes(example: Example) -> None:
     method, model_properties = example.subject, {name for model in MODELS for name in model.claim_properties}
     claims = {(claim.property, claim.threshold) for claim in make_once(example).release.claims}
     promises = {(claim.property, claim.threshold) for claim in method.list_promises(method.describe())}
-    assert promises == {claim for claim in claims if claim[0] in model_properties}, (
-        "override list_promises, so that it lists what the models of the method promise"
+    made_claims = {claim for claim in claims if claim[0] in model_properties}
+    assert promises == made_claims, (
+        f"list_promises has {sorted(promises - made_claims)}, which it does not claim: list what its models promise"
+        if promises - made_claims
+        else f"it claims {sorted(made_claims - promises)}: override list_promises, so that it lists what the models of "
+        "the method promise"
     )
 
 
@@ -339,7 +374,10 @@ def explain_loss_words(method: type[sf.Method], stated_kinds: Set[ChangeKind]) -
     has_own_words = method.loss_meaning != "" or method.kept_meaning != sf.Method.kept_meaning
     if has_words and has_own_words:
         line = "loses_detail" if method.loses_detail else f"the line of {next(iter(kinds)).name} in change_kinds.py"
-        return f"remove loss_meaning and kept_meaning, which may be untrue: {line} has the words for its loss"
+        return (
+            f"if what it states of its columns is right, remove loss_meaning and kept_meaning, which may be untrue: "
+            f"{line} has the words for its loss; if it changes no cell, state no kind of change"
+        )
     if has_words or (method.loss_meaning and method.kept_meaning != sf.Method.kept_meaning):
         return ""
     return (

@@ -18,6 +18,7 @@ from sfumato.measure.changes import measure_changes, refuse_false_statements
 from tests.contract.column_pairs import covers, pair_column
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import Made, make_once, released
+from tests.contract.test_refusals import list_read
 from tests.contract.test_statements import explain_wrong_loss
 
 TABLES = [example for example in METHOD_EXAMPLES if example.subject.shape == example.subject.gives == "table"]
@@ -68,7 +69,14 @@ def explain_lost_gaps(release: sf.Release, table: sf.Table) -> str:
 @pytest.mark.parametrize("example", TABLES, ids=lambda example: example.name)
 def test_a_missing_cell_is_refused_or_stays_missing(example: Example) -> None:
     result = make_once(example)
-    table = remove_cells(result.data, list_changed(result))
+    changed, read = list_changed(result), list_read(result)
+    for names in [names for names in (changed, read) if names]:
+        refuse_lost_gaps(result, remove_cells(result.data, names))
+
+
+def refuse_lost_gaps(result: Made, table: sf.Table) -> None:
+    """Fail if a table with missing cells is neither refused nor protected as claims and statements say."""
+    example = result.example
     try:
         release = released(example, table)
     except sf.SfumatoError:

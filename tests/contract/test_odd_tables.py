@@ -259,7 +259,7 @@ def explain_odd_name(example: Example, name: str) -> str:
     trial = try_release(replace(example, subject=subject), table)
     if trial.release is None:
         return f"it refuses or crashes ({trial.refusal or trial.crash}) {cure}"
-    expected = result.release.data.frame.rename({name: ODD_NAME})
+    expected = result.release.data.frame.rename({name: ODD_NAME}, strict=False)
     # The name may decide what is drawn: then the other columns are compared.
     chance_columns = [ODD_NAME] if example.subject.by_chance else []
     if not trial.release.data.frame.drop(chance_columns).equals(expected.drop(chance_columns)):
@@ -511,7 +511,8 @@ def find_dates(example: Example) -> DatedTable:
     date_columns = [name for name in list_changed(result) if result.data.frame[name].dtype == pl.Date]
     if date_columns:
         return DatedTable(example, result.data, date_columns[0])
-    name = choose_columns(result)[0]
+    shown_columns = result.release.data.frame.columns
+    name = next((name for name in choose_columns(result) if name in shown_columns), shown_columns[0])
     days = [date(1950, 1, 31) + timedelta(days=row * 37 % 20 * 633) for row in range(len(result.data))]
     return DatedTable(example, put_column(result.data, pl.Series(name, days)), name)
 

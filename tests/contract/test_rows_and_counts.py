@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Checks follow the rows that were published, rows are in their order or in that of chance, counts of cells are counts,
-and footprints say what blanking is."""
+"""Checks follow the rows that were published and look at each of them, rows are in their order or in that of chance,
+counts of cells and rows are counts, and footprints say what blanking is."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 import sfumato as sf
@@ -16,10 +17,13 @@ from sfumato.change_kinds import CellDifference
 from sfumato.measure import checks
 from sfumato.measure.checks import CHECKS, Evidence, measure_claim
 from sfumato.protect import METHODS
+from sfumato.protect.method import KeyedMethod
 from sfumato.release import Claim, Number
+from sfumato.report.words.loss_words import LOSSES
 from tests.contract.column_pairs import pair_column
 from tests.contract.examples import METHOD_EXAMPLES
 from tests.contract.releases import Made, make_all, make_once, released
+from tests.contract.test_suppression import count_rows_of_stars
 
 parametrize_kinds = pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 
@@ -117,6 +121,166 @@ def test_a_check_of_groups_that_forgets_the_rows_is_noticed(monkeypatch: pytest.
         assert find_check_of_positions(made, claim), name
 
 
+def take_rows(result: Made, places: list[int]) -> sf.Release:
+    """Some of the published rows, in an order, perhaps twice; with their originals."""
+    release, frame = result.release, result.release.data.frame
+    rows = np.arange(len(result.data)) if release.details.rows is None else np.asarray(release.details.rows)
+    details = replace(release.details, rows=rows).follow(np.array(places))
+    return replace(release, data=release.data.with_frame(frame[places]), details=details)
+
+
+def measure_rows(result: Made, claim: Claim, places: list[int]) -> Number | None:
+    """What a check measures of some of the published rows; None if it refuses them."""
+    try:
+        return sf.check(replace(take_rows(result, places), claims=(claim,)), result.data)[0].measured
+    except sf.SfumatoError:
+        return None
+
+
+def list_row_claims(result: Made) -> list[Claim]:
+    """Claims about a table whose rows belong to people, in any of which they may be measured; no law is seen in few."""
+    subject, is_drawn = result.example.subject, result.release.details.are_rows_drawn
+    if not result.is_table or is_drawn or subject.by_chance or isinstance(subject, KeyedMethod):
+        return []
+    return [claim for claim in result.release.claims if CHECKS[claim.measure].private is None and claim.threshold]
+
+
+def find_other_measure(result: Made, claim: Claim) -> str:
+    """In which order of three rows, two of them alike, a check measures something else; empty if it is all one."""
+    last = len(result.release.data) - 1
+    first_measure, candidates = measure_rows(result, claim, [0]), [last, last // 2, last // 3, last // 5]
+    other = next((row for row in candidates if measure_rows(result, claim, [row]) != first_measure), last)
+    for single, twin in ((0, other), (other, 0)):
+        orders = [single, twin, twin], [twin, single, twin], [twin, twin, single]
+        measures = [measure_rows(result, claim, places) for places in orders]
+        if any(measure != pytest.approx(measures[0]) for measure in measures):
+            return f"{measures}"
+    return ""
+
+
+MANY = 40
+
+
+def find_uncounted_rows(result: Made, claim: Claim) -> str:
+    """What a check that counts rows that are alike does not count: many, or those with a missing cell; else empty."""
+    counts = [measure_rows(result, claim, [0] * size) for size in (1, 2, MANY)]
+    if claim.bound not in ("at_most", "below") or counts[:2] != [1, 2]:
+        return ""
+    if counts[2] != MANY:
+        return f"measures {counts[2]} of {MANY} rows that are alike: count all of them"
+    for name in [name for name in result.data.frame.columns if name in list(list_texts(claim.arguments))]:
+        holed = result.data.frame.with_columns(pl.lit(None, result.data.frame[name].dtype).alias(name))
+        release = replace(take_rows(result, [0, 0]), claims=(claim,))
+        try:
+            measured = sf.check(release, result.data.with_frame(holed))[0].measured
+        except sf.DataError:
+            continue
+        except sf.PolicyError:
+            return f'crashes if "{name}" is missing: decide what such rows count, or raise a DataError'
+        if measured != 2:
+            return f'measures {measured} of 2 rows that are alike and have no "{name}": count all of them'
+    return ""
+
+
+def list_texts(value: Any) -> Iterator[str]:
+    """All texts of arguments, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from list_texts(list(value.values()))
+    elif isinstance(value, tuple | list):
+        for part in value:
+            yield from list_texts(part)
+
+
+@parametrize_kinds
+def test_a_check_looks_at_every_row_in_any_order(kind: type[sf.Method]) -> None:
+    for result in make_all(kind)[:3]:
+        for claim in list_row_claims(result):
+            otherwise = find_other_measure(result, claim)
+            assert not otherwise, (
+                f'{kind.__name__}, example "{result.example.name}": of three rows in three orders, the check '
+                f'"{claim.measure}" measures {otherwise}: let it look at the first row, the last one and all between, '
+                "wherever rows that belong together are"
+            )
+            uncounted = find_uncounted_rows(result, claim)
+            assert not uncounted, (
+                f'{kind.__name__}, example "{result.example.name}": the check "{claim.measure}" {uncounted}'
+            )
+
+
+def find_unseen_row(result: Made) -> str:
+    """Where a row that was left out may stand in the release without breaking a claim; empty if nowhere.
+
+    The cells are published as they were.
+    """
+    release, frame = result.release, result.release.data.frame
+    rows = list(range(len(result.data))) if release.details.rows is None else release.details.rows.tolist()
+    absent = [row for row in range(len(result.data)) if row not in set(rows)]
+    for row in absent[:: len(absent) // 2 + 1]:
+        cells = result.data.frame[[row]].select(
+            column.cast(frame.schema[name], strict=False) for name, column in result.data.frame[[row]].to_dict().items()
+            if name in frame.columns
+        )  # fmt: skip
+        for words, frames, owners in (
+            ("first", [cells, frame], [row, *rows]),
+            ("last", [frame, cells], [*rows, row]),
+        ):
+            details = replace(release.details, rows=np.array(owners))
+            forged = replace(release, data=release.data.with_frame(pl.concat(frames)), details=details)
+            try:
+                if all(finding.holds for finding in sf.check(forged, result.data)):
+                    return words
+            except sf.SfumatoError:
+                continue
+    return ""
+
+
+@parametrize_kinds
+def test_a_row_that_was_left_out_breaks_a_claim(kind: type[sf.Method]) -> None:
+    for result in [result for result in make_all(kind) if result.is_table]:
+        if len(result.release.data) == len(result.data) or result.release.details.are_rows_drawn:
+            continue
+        place = find_unseen_row(result)
+        assert not place, (
+            f'{kind.__name__}, example "{result.example.name}": a row that it left out breaks no claim if it is the '
+            f"{place} of the release: let the check of the claim by which rows are left out look at every row, and at "
+            "the largest or least number, not at a mean"
+        )
+
+
+def test_a_check_that_misses_rows_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
+    claim = next(claim for claim in list_row_claims(result) if claim.measure == "largest_rounding")
+    whole = CHECKS[claim.measure]
+    assert find_other_measure(result, claim) == find_uncounted_rows(result, claim) == ""
+
+    def skip_first(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+        published = evidence.published.with_frame(evidence.published.frame.tail(-1))
+        return whole.measure(replace(evidence, published=published, rows=np.asarray(evidence.rows)[1:]), arguments)
+
+    def count_few(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+        return min(len(evidence.published), 3)
+
+    def count_known(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
+        known_cells = evidence.original.frame["age"][np.asarray(evidence.rows).tolist()].drop_nulls()
+        return len(known_cells)
+
+    for measure, find in (
+        (skip_first, find_other_measure),
+        (count_few, find_uncounted_rows),
+        (count_known, find_uncounted_rows),
+    ):
+        monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=measure))
+        assert find(result, claim), measure.__name__
+
+
+def test_a_left_out_row_that_nothing_counts_is_noticed() -> None:
+    result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "generalize, rows left out"))
+    assert find_unseen_row(result) == ""
+    assert find_unseen_row(result._replace(release=replace(result.release, claims=()))) == "first"
+
+
 def explain_row_order(result: Made, second_release: sf.Release) -> str:
     """Why rows are in an order that tells something, with the cure; empty if not. `again` is drawn by other chance."""
     rows, other_rows = result.release.details.rows, second_release.details.rows
@@ -163,6 +327,43 @@ def test_a_loss_that_counts_cells_is_their_number(kind: type[sf.Method]) -> None
                 "differ from "
                 "their originals: count those, or call it otherwise"
             )
+
+
+def explain_wrong_losses(result: Made) -> str:
+    """Which loss is a count that its entry calls a share, or a number of rows that is not so; empty if none."""
+    release, size = result.release, len(result.data)
+    stars = count_rows_of_stars(release.data) if result.is_table else 0
+    row_counts = {size - len(release.data), release.suppression.row_count, release.suppression.starred_count, stars}
+    for name, value in release.losses.items():
+        if LOSSES[name].is_share and isinstance(value, int) and value:
+            return f"`{name}` is {value}, a count, and its entry in LOSSES says is_share: leave that out"
+        if not result.is_table or not name.endswith("_rows") or release.details.are_rows_drawn:
+            continue
+        if not isinstance(value, int) or value not in row_counts:
+            return f"`{name}` is {value}, and the rows left out, suppressed or starred are {sorted(row_counts)}"
+    return ""
+
+
+@parametrize_kinds
+def test_a_loss_that_counts_rows_is_their_number(kind: type[sf.Method]) -> None:
+    for result in make_all(kind):
+        wrong = explain_wrong_losses(result)
+        assert not wrong, (
+            f'{kind.__name__}, example "{result.example.name}": {wrong}: count len(data) − len(published), or call it '
+            "otherwise"
+        )
+
+
+NO_SUM = {"starred_rows", "redrawn_rows"}
+"""Rows of one method alone, or of which two methods may mean the same."""
+
+
+def test_losses_have_titles_of_their_own_and_rows_add_up() -> None:
+    titles = [entry.title for entry in LOSSES.values()]
+    alike = sorted({title for title in titles if titles.count(title) > 1})
+    assert not alike, f"two losses of LOSSES (report/words/loss_words.py) are called {alike}: say what each counts"
+    single = [name for name, entry in LOSSES.items() if name.endswith("_rows") and not entry.adds_up]
+    assert {*single} <= NO_SUM, f"{single} count rows: say adds_up=True, so that those of two methods are added"
 
 
 @parametrize_kinds

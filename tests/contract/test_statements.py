@@ -152,9 +152,9 @@ def test_a_new_type_is_noticed() -> None:
 def count_stated_loss(result: Made) -> float | None:
     """The loss that the kinds of change of a method have by their measures; None if they have none."""
     kinds, subject = group_columns(result), result.example.subject
-    if not kinds:
-        return 0.0
     published_data = result.release.data
+    if not kinds:
+        return 1 - len(published_data) / len(result.data)  # no cell is changed: all that can be lost is rows
     if subject.utility == "blanks":
         return count_blanked({name: pair_column(result, name) for name in published_data.frame.columns})
     if ChangeKind.DRAWN in kinds:
@@ -215,7 +215,9 @@ def name_loss_measures(result: Made) -> str:
         f"LossMeasure.{measure.name}" for measure in sorted(measures - {None}, key=str) if measure
     )
     return measure_names or (
-        "the detail that labels leave open" if measures else "and state the kind: it says that all is kept"
+        "the detail that labels leave open"
+        if measures
+        else "and state the kind: it says that all is kept; if it only leaves rows out, their share of all rows"
     )
 
 

@@ -9,9 +9,10 @@ import sfumato as sf
 from sfumato.protect import METHODS
 from sfumato.suppression import SuppressedRows
 from sfumato.table import Missing, Table
+from tests.contract.claim_words import is_spelled, list_numbers, read_numbers
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.mode_examples import MODE_EXAMPLES
-from tests.contract.releases import make_all, make_once
+from tests.contract.releases import Made, make_all, make_once
 
 EXAMPLES = (*METHOD_EXAMPLES, *MODE_EXAMPLES)
 
@@ -22,11 +23,55 @@ def count_rows_of_stars(table: Table) -> int:
     return sum(all(row[name] == "*" for name in names) for row in table.frame.iter_rows(named=True)) if names else 0
 
 
+LEFT_OUT = (
+    "it leaves rows out, and its `explain_left_out` says nothing: let it return a sentence for the certificate, which "
+    "rows are not in the release, from the public parameters alone"
+)
+
+
+def explain_wrong_limit(result: Made) -> str:
+    """What is wrong with the largest share of rows that a method may suppress, and the cure; empty if nothing is."""
+    release, method = result.release, result.release.method
+    limit = method.find_suppression_limit(method.describe())
+    shares = {float(claim.threshold) for claim in release.claims if claim.property == "suppressed_share"}
+    if limit is None:
+        return ""
+    if shares != {limit}:
+        return (
+            f"its find_suppression_limit is {limit:g}, and it claims {sorted(shares)}: claim it by "
+            "claim_suppression_within (protect/claims.py), or leave it out"
+        )
+    share = release.suppression.row_count / len(result.data)
+    return (
+        f"its find_suppression_limit is {limit:g}, and {share:.3g} of the rows are suppressed or left out: keep the "
+        "limit, or leave it out"
+        if share > limit
+        else ""
+    )
+
+
+def explain_wrong_number(result: Made) -> str:
+    """A number in what is said of rows that are left out which is no public field, and the cure; empty if none is."""
+    method = result.release.method
+    sentence = method.explain_left_out(method.describe())
+    fields = [*list_numbers([getattr(method, field) for field in method.public_fields]), 0.0, 1.0]
+    names = result.data.frame.columns if isinstance(result.data, Table) else ()
+    strange = [text for text in read_numbers(sentence, names) if not any(is_spelled(field, text) for field in fields)]
+    return (
+        f'its explain_left_out says "{sentence}", and {strange[0]} is none of its public fields: take the number from '
+        "the parameters"
+        if strange
+        else ""
+    )
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_what_is_stated_about_suppressed_rows_is_so(example: Example) -> None:
     result = make_once(example)
     release, stated = result.release, result.release.suppression
     method = release.method
+    wrong = explain_wrong_limit(result) or explain_wrong_number(result)
+    assert not wrong, f"{type(method).__name__}: {wrong}"
     cure = "state what was done in the `suppression` of its release (suppression.py)"
     if example.subject.gives not in ("table", "sequences") or release.are_rows_drawn:
         assert stated.row_count == 0, f"{method.method} publishes no rows of people: {cure}"
@@ -34,13 +79,15 @@ def test_what_is_stated_about_suppressed_rows_is_so(example: Example) -> None:
     if not isinstance(release.data, Table):
         missing_rows = len(result.data) - len(release.data)
         assert stated.row_count == missing_rows, f"{missing_rows} sequences are not in the release: {cure}"
-        assert method.explain_left_out(method.describe()) or not missing_rows
+        assert method.explain_left_out(method.describe()) or not missing_rows, f"{LEFT_OUT}: {method.method}"
         return
     starred_count = count_rows_of_stars(release.data)
     left_out_count = len(result.data) - len(release.data)
     if stated.kind is SuppressedRows.NONE:
         is_class = not any(change.starred for change in release.changes)
         assert is_class, f"{method.method} stars suppressed rows: {cure}"
+        has_reason = bool(method.explain_left_out(method.describe())) or stated.drops_missing
+        assert has_reason or not (stated.row_count and left_out_count), f"{method.method}: {LEFT_OUT}"
         explained = stated.row_count if method.explain_left_out(method.describe()) else 0
         assert left_out_count == explained or stated.drops_missing, f"{left_out_count} rows are left out: {cure}"
         assert explained == stated.row_count, f"{method.method} suppresses rows that it does not explain: {cure}"

@@ -153,7 +153,7 @@ def print_run(finished_run: Run) -> None:
     figure_texts = [_format_figure(name, figures[name]) for name in _SHOWN if name in figures]
     figure_texts += [_format_figure(name, figures[name]) for name in _SHOWN_IF_ANY if figures.get(name)]
     _print_things("", *([f"{', '.join(figure_texts).capitalize()}."] if figure_texts else []))
-    if "suppressed_rows" in body["losses"]:
+    if "suppressed_rows" in body["losses"] or not body["suppression"]["seen"]:
         _print_things(body["suppression"]["why"])
     _print_things("These figures are about the originals: they are for you, and not in the release.")
     for sentence in body["advice"]:

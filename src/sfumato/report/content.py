@@ -122,9 +122,15 @@ def list_tiles(account: RunAccount) -> list[KeyFigure]:
 
 
 def may_suppress_rows(body: Mapping[str, Any]) -> bool:
-    """Whether rows were suppressed, or a limit on suppressed rows was promised."""
-    return bool(body["suppression"]["rows"]) or any(
-        claim["property"] == "suppressed_share" and claim["threshold"] > 0 for claim in body["claims"]
+    """Whether rows were or may be suppressed or left out, or a limit on suppressed rows was promised.
+
+    How many rows were left out does not leave: then there is no number, and a reason.
+    """
+    suppression = body["suppression"]
+    return (
+        bool(suppression["rows"])
+        or suppression["rows"] is None
+        or any(claim["property"] == "suppressed_share" and claim["threshold"] > 0 for claim in body["claims"])
     )
 
 
@@ -153,7 +159,8 @@ def _list_kept_tiles(body: Mapping[str, Any], *, is_rounded: bool = False) -> li
     loss = body["utility"].get("loss", body["losses"].get("loss"))
     if loss is None:
         return []
-    note = f"{words.scope}; rounded to steps of 5{wording.NBSP}%" if is_rounded else words.scope
+    note = f"{words.scope}; rows left out count as lost" if "published_loss" in body["utility"] else words.scope
+    note = f"{note}; rounded to steps of 5{wording.NBSP}%" if is_rounded else note
     return [KeyFigure(wording.format_percent(max(0.0, 1 - loss)), words.caption, note)]
 
 
@@ -217,8 +224,13 @@ def _build_crowd_tile(account: RunAccount) -> KeyFigure:
 
 
 def _describe_suppressed_share(body: Mapping[str, Any]) -> str:
+    """The measured share of suppressed rows, if all of them are in it: another method may have left rows out."""
     shares = [claim["measured"] for claim in body["claims"] if claim["property"] == "suppressed_share"]
-    return f"{wording.format_percent(shares[0])} of all rows" if shares and shares[0] is not None else ""
+    count, published_count = body["suppression"]["rows"], body["data"]["rows"]
+    totals = (published_count, published_count + count)  # with stars in the release, or not in it
+    if not shares or shares[0] is None or count not in [round(shares[0] * total) for total in totals]:
+        return ""
+    return f"{wording.format_percent(shares[0])} of all rows"
 
 
 def find_smallest_crowd(sizes: pl.DataFrame) -> int:

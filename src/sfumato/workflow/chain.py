@@ -30,6 +30,9 @@ from sfumato.table import Table
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.policy_parts.method_order import refuse_misfits
 
+LEFT_OUT_ROWS = " Rows that another method of the policy leaves out do not count."
+"""What is said of a share of suppressed rows if an earlier method leaves rows out."""
+
 
 @dataclass(frozen=True)
 class ProtectedData:
@@ -109,7 +112,9 @@ def _chain_releases(first: Release, second: Release) -> Release:
             *(
                 c
                 for c in _merge_unchanged_claims(
-                    _name_step(second.claims, len(steps)), _list_changed_columns(first), second
+                    _name_step(_exempt_left_out_rows(first, second.claims), len(steps)),
+                    _list_changed_columns(first),
+                    second,
                 )
                 if not _is_already_claimed(c, claims)
             ),
@@ -119,6 +124,18 @@ def _chain_releases(first: Release, second: Release) -> Release:
         (*first.changes, *second.changes),
         (*first.earlier_methods, first.method),
         first.suppression.combine(second.suppression),
+    )
+
+
+def _exempt_left_out_rows(first: Release, claims: tuple[Claim, ...]) -> tuple[Claim, ...]:
+    """What a later method says of suppressed rows is about those that an earlier one did not leave out."""
+    if not any(method.explain_left_out(method.describe()) for method in (*first.earlier_methods, first.method)):
+        return claims
+    return tuple(
+        claim.model_copy(update={"meaning": f"{claim.meaning}{LEFT_OUT_ROWS}"})
+        if claim.property == "suppressed_share"
+        else claim
+        for claim in claims
     )
 
 

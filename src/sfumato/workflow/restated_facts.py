@@ -22,7 +22,7 @@ from sfumato.release import Claim
 from sfumato.runtime.lazy import find_tagged_class
 from sfumato.suppression import SuppressedRows, Suppression
 from sfumato.table import Missing, Table
-from sfumato.workflow.chain import word_other_changes
+from sfumato.workflow.chain import LEFT_OUT_ROWS, word_other_changes
 from sfumato.workflow.outgoing import COMPUTABLE, FEWEST, IN_STEPS, count_hidden_people, round_to_step, round_up_to_step
 from sfumato.workflow.policy_parts.policy_sections import GateSection
 from sfumato.workflow.published_columns import AnyTable, get_outline
@@ -152,6 +152,8 @@ def _list_sentence_problems(body: Mapping[str, Any], outline: Table) -> list[str
     for claim in body["claims"]:
         meanings = list_common_meanings(claim, outline)
         sentence = str(claim["meaning"])
+        if claim["property"] == "suppressed_share" and len(body["methods"]) > 1 and body["suppression"]["rows"] is None:
+            sentence = sentence.removesuffix(LEFT_OUT_ROWS)
         if claim["property"] == "untrue_cells":
             sentence = _strip_other_changes(sentence, body["changes"])
         if meanings and sentence not in meanings:

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+"""What a report says of rows that one method leaves out, beside another that suppresses rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sfumato.protect.claims import claim_suppression_within
+from sfumato.report import content
+from sfumato.workflow.chain import LEFT_OUT_ROWS, _exempt_left_out_rows
+from tests.contract.examples import METHOD_EXAMPLES
+from tests.contract.releases import make_once
+
+
+def describe_body(suppressed: int | None, published: int, share: float | None) -> dict[str, Any]:
+    claims = [] if share is None else [{"property": "suppressed_share", "threshold": 0.1, "measured": share}]
+    return {"suppression": {"rows": suppressed}, "data": {"rows": published}, "claims": claims, "methods": []}
+
+
+@pytest.mark.parametrize(
+    ("suppressed", "published", "share", "words"),
+    [
+        (20, 200, 0.1, "10 % of all rows"),  # stars, which are in the release
+        (20, 180, 0.1, "10 % of all rows"),  # left out
+        (180, 189, 0.0, ""),  # another method left them out, and the share is of what it left
+        (180, 189, None, ""),
+    ],
+)
+def test_a_share_of_rows_is_that_of_the_number_beside_it(
+    suppressed: int, published: int, share: float | None, words: str
+) -> None:
+    note = content._describe_suppressed_share(describe_body(suppressed, published, share))
+    assert note.replace("\u00a0", " ") == words
+
+
+def test_rows_that_may_be_left_out_have_a_section() -> None:
+    """Their number does not leave, so that it is None."""
+    assert content.may_suppress_rows(describe_body(None, 189, None))
+    assert not content.may_suppress_rows(describe_body(0, 189, None))
+
+
+def test_what_is_left_says_that_rows_left_out_are_lost() -> None:
+    body = {**describe_body(180, 189, None), "utility": {"loss": 0.5}, "losses": {}}
+    assert "left out" not in content._list_kept_tiles(body)[0].note
+    body["utility"]["published_loss"] = 0.0
+    assert content._list_kept_tiles(body)[0].note.endswith("; rows left out count as lost")
+
+
+def test_a_share_of_suppressed_rows_says_whose_rows_do_not_count() -> None:
+    claims = (claim_suppression_within(0.1, "suppressed"),)
+    examples = {example.name: example for example in METHOD_EXAMPLES}
+    left_out, whole = (make_once(examples[name]).release for name in ("generalize, rows left out", "round numbers"))
+    assert _exempt_left_out_rows(left_out, claims)[0].meaning == f"{claims[0].meaning}{LEFT_OUT_ROWS}"
+    assert _exempt_left_out_rows(whole, claims) == claims
