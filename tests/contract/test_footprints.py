@@ -70,7 +70,7 @@ def is_decisive(made: Made, columns: list[pl.Series]) -> bool:
     names = [column.name for column in columns]
     published, published_otherwise = (one.data.frame.drop(names, strict=False) for one in (made.release, other))
     own_rows, other_rows = (np.asarray(release.details.rows) for release in (made.release, other))
-    has_other_rows = not made.release.details.are_rows_drawn and not np.array_equal(own_rows, other_rows)
+    has_other_rows = not made.release.are_rows_drawn and not np.array_equal(own_rows, other_rows)
     return has_other_rows or not published_otherwise.equals(published)
 
 

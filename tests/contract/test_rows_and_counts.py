@@ -14,6 +14,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.change_kinds import CellDifference
+from sfumato.losses import adds_up, is_share
 from sfumato.measure import checks
 from sfumato.measure.checks import CHECKS, Evidence, measure_claim
 from sfumato.protect import METHODS
@@ -139,7 +140,7 @@ def measure_rows(result: Made, claim: Claim, places: list[int]) -> Number | None
 
 def list_row_claims(result: Made) -> list[Claim]:
     """Claims about a table whose rows belong to people, in any of which they may be measured; no law is seen in few."""
-    subject, is_drawn = result.example.subject, result.release.details.are_rows_drawn
+    subject, is_drawn = result.example.subject, result.release.are_rows_drawn
     if not result.is_table or is_drawn or subject.by_chance or isinstance(subject, KeyedMethod):
         return []
     return [claim for claim in result.release.claims if CHECKS[claim.measure].private is None and claim.threshold]
@@ -239,7 +240,7 @@ def find_unseen_row(result: Made) -> str:
 @parametrize_kinds
 def test_a_row_that_was_left_out_breaks_a_claim(kind: type[sf.Method]) -> None:
     for result in [result for result in make_all(kind) if result.is_table]:
-        if len(result.release.data) == len(result.data) or result.release.details.are_rows_drawn:
+        if len(result.release.data) == len(result.data) or result.release.are_rows_drawn:
             continue
         place = find_unseen_row(result)
         assert not place, (
@@ -335,9 +336,9 @@ def explain_wrong_losses(result: Made) -> str:
     stars = count_rows_of_stars(release.data) if result.is_table else 0
     row_counts = {size - len(release.data), release.suppression.row_count, release.suppression.starred_count, stars}
     for name, value in release.losses.items():
-        if LOSSES[name].is_share and isinstance(value, int) and value:
-            return f"`{name}` is {value}, a count, and its entry in LOSSES says is_share: leave that out"
-        if not result.is_table or not name.endswith("_rows") or release.details.are_rows_drawn:
+        if is_share(name) and isinstance(value, int) and value:
+            return f"`{name}` is {value}, a count, and its line in LOSS_RULES (losses.py) says that it is a share: change that"
+        if not result.is_table or not name.endswith("_rows") or release.are_rows_drawn:
             continue
         if not isinstance(value, int) or value not in row_counts:
             return f"`{name}` is {value}, and the rows left out, suppressed or starred are {sorted(row_counts)}"
@@ -362,8 +363,10 @@ def test_losses_have_titles_of_their_own_and_rows_add_up() -> None:
     titles = [entry.title for entry in LOSSES.values()]
     alike = sorted({title for title in titles if titles.count(title) > 1})
     assert not alike, f"two losses of LOSSES (report/words/loss_words.py) are called {alike}: say what each counts"
-    single = [name for name, entry in LOSSES.items() if name.endswith("_rows") and not entry.adds_up]
-    assert {*single} <= NO_SUM, f"{single} count rows: say adds_up=True, so that those of two methods are added"
+    single = [name for name in LOSSES if name.endswith("_rows") and not adds_up(name)]
+    assert {*single} <= NO_SUM, (
+        f"{single} count rows: say in LOSS_RULES (losses.py) that they add up, so that those of two methods are added"
+    )
 
 
 @parametrize_kinds

@@ -14,7 +14,7 @@ import pytest
 import sfumato as sf
 from sfumato.details import FAMILIES, ChainDetails, Details, EntryDetails, HidingDetails
 from sfumato.randomness import Randomness
-from sfumato.workflow.attack_run import _read_kept_details
+from sfumato.workflow.attack_run import _read_kept_details, _read_record
 from sfumato.workflow.folder import StagingFolder
 from sfumato.workflow.folders.private_record import keep_private
 from tests.contract.examples import ATTACK_EXAMPLES, METHOD_EXAMPLES, Example
@@ -81,7 +81,7 @@ def test_two_steps_keep_their_own_files(tmp_path: Path) -> None:
     policy = sf.Policy.model_validate({"data": {"path": "x.csv"}, "protect": [method.model_dump()]})
     (tmp_path / "private").mkdir()
     keep_private(policy, table, release, {}, StagingFolder(tmp_path))
-    kept_steps = _read_kept_details(tmp_path / "private", {}, 3).list_steps()
+    kept_steps = _read_kept_details(_read_record(tmp_path / "private"), tmp_path / "private", {}, 3).list_steps()
     assert [step["hidden"]["value"].to_list() for step in kept_steps[:2]] == [["1"], ["2"]]
     assert kept_steps[0]["private"] == ((1, "age"),)
     assert kept_steps[2]["sensitive"] == (("a", "b"),)

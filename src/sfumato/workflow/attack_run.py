@@ -53,7 +53,7 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[Attac
         last_method,
         certificate.claims(),
         {},
-        _read_kept_details(record, root.parent / "private", certificate.body.get("public", {}), rules),
+        _read_kept_details(record, root.parent / "private", certificate.body.get("public", {}), len(rules.methods())),
         certificate.changes(),
         tuple(earlier_methods),
     )
@@ -140,15 +140,15 @@ def _read_record(folder: Path) -> dict[str, Any]:
     return record
 
 
-def _read_kept_details(record: Mapping[str, Any], folder: Path, public: Mapping[str, Any], policy: Policy) -> Details:
+def _read_kept_details(record: Mapping[str, Any], folder: Path, public: Mapping[str, Any], step_count: int) -> Details:
     """The decisions of each method, as the run stored them."""
     frames: dict[str, Any] = {path.stem: read_frame(path, TextFormat()) for path in sorted(folder.glob("*.parquet"))}
     rows = None if (numbers := frames.pop("rows", None)) is None else numbers["original_row"].to_numpy()
     steps = record["steps"]
-    if len(steps) != len(policy.methods()):
+    if len(steps) != step_count:
         raise PolicyError(
-            f"{folder}: this release was made by {len(steps)} methods, and the policy has {len(policy.methods())}; "
-            "give the policy that made the release"
+            f"{folder}: this release was made by {len(steps)} methods, and the policy has {step_count}; give the "
+            "policy that made the release"
         )
     families = {family.__name__: family for family in FAMILIES}
     details = [_read_step(families[step["family"]], step, frames) for step in steps]
