@@ -249,9 +249,10 @@ def _match_every_way(known_shares: Floats, views: Sequence[_PairShares]) -> dict
             pair_shares = view.shares[matchings[:, [item]], matchings]
             # Whole counts, so that equal distances are equal.
             distances += np.nan_to_num(np.round(np.abs(pair_shares - known_shares[item]) * view.baskets, 6)).sum(axis=1)
-        best = matchings[int(distances.argmin())].tolist()
-        codes = [None if unknown[item] else view.names[code] for item, code in enumerate(best)]
-        guesses[f"every matching, view {number + 1}"] = _CodeGuess(codes, float(distances.min()), 0.0)
+        nearest = np.flatnonzero(distances == distances.min())
+        for ties, matching in (("first", matchings[nearest[0]]), ("last", matchings[nearest[-1]])):
+            codes = [None if unknown[item] else view.names[code] for item, code in enumerate(matching.tolist())]
+            guesses[f"every matching, view {number + 1}, {ties} of equals"] = _CodeGuess(codes, 0.0, 0.0)
     return guesses
 
 
