@@ -337,7 +337,7 @@ def explain_wrong_losses(result: Made) -> str:
     row_counts = {size - len(release.data), release.suppression.row_count, release.suppression.starred_count, stars}
     for name, value in release.losses.items():
         if is_share(name) and isinstance(value, int) and value:
-            return f"`{name}` is {value}, a count, and its line in LOSS_RULES (losses.py) says that it is a share: change that"
+            return f"`{name}` is {value}, a count, and LOSS_RULES (losses.py) calls it a share: change that"
         if not result.is_table or not name.endswith("_rows") or release.are_rows_drawn:
             continue
         if not isinstance(value, int) or value not in row_counts:
