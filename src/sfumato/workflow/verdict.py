@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from sfumato.attack.attack_gain import is_alarming_gain
 from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
 from sfumato.data.roles.role import Role
@@ -29,7 +30,6 @@ from sfumato.report.words.attack_gains import (
     compare_with_guessing,
     describe_attack,
     find_strongest_attack,
-    is_alarming_gain,
 )
 from sfumato.report.words.attack_names import name_attacks
 from sfumato.report.words.wording import spell_percent

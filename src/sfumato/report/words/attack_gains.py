@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from sfumato.attack.attack_gain import ALARMING, is_alarming, is_clear_gain, measure_gain
 from sfumato.report.words.wording import spell_percent
 
-ALARMING = Fraction(1, 5)
-"""An attack that is right more often than blind guessing by this share of its tries is alarming."""
 _NOBODY = "had no target"
 _NO_BETTER = "no better than guessing"
 _UNSURE = "not clearly better than guessing"
@@ -32,27 +31,17 @@ class AttackInWords:
 
 
 def describe_attack(attack: Mapping[str, Any]) -> AttackInWords:
-    """An attack's outcome in words, against blind guessing.
-
-    The control does not lessen an alarm: people who resemble someone in the data are guessed too, and the release
-    discloses both.
-    """
+    """An attack's outcome in words, against blind guessing."""
     tries = attack["attempts"]
     guessing = attack["baseline"] / tries if tries else 0.0
-    gain = _measure_gain(attack)
+    gain, alarming = measure_gain(attack), is_alarming(attack)
     if not tries:
-        words, alarming = _NOBODY, False
-    elif attack["low"] <= guessing:
-        words, alarming = _UNSURE if gain > 0 else _NO_BETTER, False
-    else:
-        alarming = gain >= ALARMING
+        words = _NOBODY
+    elif is_clear_gain(attack):
         words = f"{'alarming: ' if alarming else ''}{_count_points(gain)} above guessing"
+    else:
+        words = _UNSURE if gain > 0 else _NO_BETTER
     return AttackInWords(attack["attack"], attack["risk"], guessing, words, alarming, _count_right_strangers(attack))
-
-
-def is_alarming_gain(risk: float, guessing: float) -> bool:
-    """Whether two published shares are that far apart, compared as the decimals that are published."""
-    return Fraction(repr(risk)) - Fraction(repr(guessing)) >= ALARMING
 
 
 def compare_with_strangers(attack: Mapping[str, Any]) -> str:
@@ -70,14 +59,6 @@ def _count_right_strangers(attack: Mapping[str, Any]) -> str:
         return ""
     group = attack.get("control_group", "people not in the data")
     return f"{spell_percent(attack['control'] / attack['control_attempts'])} of {group}"
-
-
-def _measure_gain(attack: Mapping[str, Any]) -> Fraction:
-    """The gain over guessing, exactly: 21 of 100 exceed 1 of 100 by a fifth, 0.21 exceeds 0.01 by less."""
-    successes, baseline = (
-        Fraction(count).limit_denominator(10**6) for count in (attack["successes"], attack["baseline"])
-    )
-    return (successes - baseline) / (attack["attempts"] or 1)
 
 
 def _count_points(gain: Fraction) -> str:
