@@ -21,9 +21,9 @@ def measure_added_share(published_baskets: Baskets, original: Baskets, rows: Row
     """Of the published codes, the share that stands for no item of its basket."""
     item_key = ItemKey.open(key)
     published_codes = PublishedCodes(published_baskets, original, rows)
-    code_places = {str(code): place for place, code in enumerate(published_baskets.items)}
+    code_places = {str(code): code_index for code_index, code in enumerate(published_baskets.items)}
     images = {
-        item: [code_places[name] for place in places if (name := str(item_key.codes[place])) in code_places]
+        item: [code_places[name] for code_index in places if (name := str(item_key.codes[code_index])) in code_places]
         for item, places in zip(map(str, item_key.items), item_key.images, strict=True)
     }
     item_images = [images.get(str(item), []) for item in original.items]
@@ -32,7 +32,7 @@ def measure_added_share(published_baskets: Baskets, original: Baskets, rows: Row
     starts = np.concatenate(([0], np.cumsum(sizes)))[original.codes]
     counts = sizes[original.codes]
     steps = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    flat_images = np.array([place for image in item_images for place in image], dtype=np.int64)
+    flat_images = np.array([code_index for image in item_images for code_index in image], dtype=np.int64)
     expected_cells = (
         np.repeat(basket_of_code, counts) * published_codes.width + flat_images[np.repeat(starts, counts) + steps]
     )
@@ -44,7 +44,7 @@ def measure_false_positive_share(published_baskets: Baskets, original: Baskets, 
     """Of the items that baskets do not hold, the share that their filters show."""
     bloom_key = BloomKey.open(key)
     published_codes = PublishedCodes(published_baskets, original, rows)
-    bit_places = {str(bit): place for place, bit in enumerate(published_baskets.items)}
+    bit_places = {str(bit): code_index for code_index, bit in enumerate(published_baskets.items)}
     shown_count = 0
     for item_filter in bloom_key.list_filters():
         names = {str(bit) for bit in item_filter}
