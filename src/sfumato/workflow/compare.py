@@ -7,11 +7,11 @@ Uses their certificates, or the custodian's records, which hold more, if both ar
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sfumato.report.words.attack_names import number_names
 from sfumato.runtime.lazy import find_tagged_class
 from sfumato.workflow.certificate import Certificate, find_release_folder, refuse_hostile
 from sfumato.workflow.verification import Verification, verify
@@ -120,7 +120,7 @@ def _name_attacks(body: Any) -> list[str]:
             if name != "attack" and value != quasi_identifying and (name not in fields or value != fields[name].default)
         ]
         names.append(f"{attack['attack']} ({', '.join(parameters)})" if parameters else str(attack["attack"]))
-    return _number_names(names)
+    return number_names(names)
 
 
 def _name_claims(claims: Any) -> list[str]:
@@ -130,14 +130,4 @@ def _name_claims(claims: Any) -> list[str]:
         claim["property"] if column is None else f'{claim["property"]} of "{column}"'
         for claim, column in zip(claims, columns, strict=True)
     ]
-    return _number_names(names)
-
-
-def _number_names(names: list[str]) -> list[str]:
-    """Names, with a number where several are the same."""
-    totals, numbers = Counter(names), Counter[str]()
-    numbered_names = []
-    for name in names:
-        numbers[name] += 1
-        numbered_names.append(f"{name}, {numbers[name]} of {totals[name]}" if totals[name] > 1 else name)
-    return numbered_names
+    return number_names(names)

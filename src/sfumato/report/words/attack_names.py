@@ -17,7 +17,11 @@ def name_attacks(attacks: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
 
     An attack comes with its record or the certificate's entry; private parameters are in neither.
     """
-    names = [_add_parameters(name, attack, attacks) for name, attack in attacks]
+    return number_names([_add_parameters(name, attack, attacks) for name, attack in attacks])
+
+
+def number_names(names: Sequence[str]) -> list[str]:
+    """Names, each with its number where several are the same."""
     totals, numbers = Counter(names), Counter[str]()
     numbered_names = []
     for name in names:
