@@ -60,6 +60,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
 
 
+@pytest.fixture(autouse=True)
+def _plain_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages are drawn in half of the time of a run, and are not compared here."""
+    monkeypatch.setattr("sfumato.report.page.render_page", lambda account: "<html></html>")
+
+
 def people(cells: Sequence[Any], hidden_cell: Any) -> list[Row]:
     """Rows of people, of whom one has a job of their own and a hidden cell."""
     return [
