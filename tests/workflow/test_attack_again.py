@@ -142,3 +142,9 @@ def test_private_parameters_of_a_method_must_be_the_same(tmp_path: Path) -> None
     count_links(tmp_path, policy)
     with pytest.raises(sf.PolicyError, match="other parameters of hide_rules"):
         count_links(tmp_path, policy.replace("milk ==>", "nuts ==>"))
+
+
+def test_a_misspelled_column_is_named_with_its_field(folder: Path) -> None:
+    (folder / "slip.toml").write_text(POLICY.replace('attack = "linking"', 'attack = "linking"\nknowledge = ["agee"]'))
+    with pytest.raises(sf.PolicyError, match=r'attack\[0\]\.knowledge names "agee".* "age"'):
+        attack_again(folder / "out", folder / "slip.toml")

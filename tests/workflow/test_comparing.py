@@ -82,8 +82,10 @@ def test_claims_of_one_property_and_attacks_of_one_kind_are_lines_of_their_own(
         assert lines["claim", 'distinct_l_diversity of "disease", promised'] == (2, 2)
         assert lines["claim", 'distinct_l_diversity of "ward", promised'] == (2, 1)
         assert {name for topic, name in lines if topic == "attack" and name.endswith("at most")} == {
-            "linking, at most", "homogeneity, at most", "homogeneity (share = 0.5), at most"
-        }  # fmt: skip
+            "linking, at most",
+            'homogeneity of "disease", "ward", at most',
+            'homogeneity of "disease", "ward" (share = 0.5), at most',
+        }
         if is_private:
             for folder in folders:
                 (folder / "private" / "record.json").unlink()
@@ -119,3 +121,21 @@ def test_measuring_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     assert report["anonymity"]["distinct_l"] == {"s": 1}
     assert report["anonymity"]["delta_disclosure"] == {"s": None}
     assert report["risk"]["prosecutor"]["highest_risk"] == 0.5
+
+
+def test_budgets_of_two_columns_are_compared_whatever_their_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their claims name no column: they are told apart by the laws."""
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("sfumato.report.page.render_page", lambda account: "<html></html>")
+    table = sf.Table.of({"a": ["x", "y"] * 40, "b": ["u", "v"] * 40}, {"a": "sensitive", "b": "sensitive"})
+    methods = [
+        sf.RandomizeResponse(column=name, epsilon=epsilon, categories="from_data")
+        for name, epsilon in (("a", 0.7), ("b", 1.1))
+    ]
+    folders = [
+        sf.run(table, order, out=tmp_path / str(number)).out for number, order in enumerate((methods, methods[::-1]))
+    ]
+    lines = [row for row in sf.compare(*folders).rows if row.name.startswith("epsilon") and row.topic == "claim"]
+    assert len(lines) >= 4 and not any(row.differs for row in lines if row.name.endswith("promised"))

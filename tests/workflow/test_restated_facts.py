@@ -317,3 +317,21 @@ def test_a_threshold_is_the_parameter_that_it_comes_from(tmp_path: Path) -> None
     resign(tmp_path / "out", set_in("methods", 0, "min_count", value=40))
     problems = sf.verify(tmp_path / "out").problems
     assert any("is not the parameter of its method" in problem for problem in problems)
+
+
+def test_entries_are_blanked_after_rows_with_missing_cells_were_dropped(tmp_path: Path) -> None:
+    """The report tries other blanking factors, on the rows that are published."""
+    people = pl.DataFrame(
+        {
+            "age": [None if n % 15 == 0 else 20 + n % 4 for n in range(60)],
+            "ill": [["flu", "cold"][n % 7 % 2] for n in range(60)],
+        }
+    )
+    methods = (
+        sf.Generalize(models=(sf.KAnonymity(k=2),)),
+        sf.SuppressEntries(private=[{"columns": ["ill"], "share": 0.2}], confidence=0.9, min_support=2, max_length=1),
+    )
+    table = sf.Table.of(people, {"age": "quasi_identifying", "ill": "sensitive"}, missing="drop")
+    run = sf.run(table, methods, out=tmp_path / "out")
+    assert len(run.release.data) == 56
+    assert sf.verify(tmp_path / "out").problems == ()

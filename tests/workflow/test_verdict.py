@@ -208,7 +208,7 @@ def test_attacks_on_private_entries_cover_no_sensitive_column(tmp_path: Path) ->
     """Which columns they tried must not be published; that no other attack tried a column must."""
     attack = {"attack": "rule_inference", "columns": ["visit"]}
     run_result = release(tmp_path, {"visit": [n % 3 for n in range(PEOPLE)]}, attack=[attack])
-    sentence = 'Apart from private entries, no attack targeted the sensitive column "ill".'
+    sentence = 'Apart from attacks on private entries, no attack targeted the sensitive column "ill".'
     assert sentence in run_result.verdict.unchecked
     certificate = json.loads((tmp_path / "out/release/certificate.json").read_text())
     assert all(entry["targets"] == [] for entry in certificate["attacks"])

@@ -56,7 +56,7 @@ def _refuse_undropped(method: Any, data: Any, release: Release) -> None:
     if not isinstance(data, Table) or data.missing is not Missing.DROP or not data.quasi_identifying:
         return
     missing_mask = data.frame.select(pl.any_horizontal(pl.col(data.quasi_identifying).is_null())).to_series()
-    rows = release.details.rows
+    rows = None if release.are_rows_drawn else release.details.rows  # whoever was learned from counts
     count = int((missing_mask if rows is None else missing_mask[rows]).sum())
     if count:
         holders = "1 row has" if count == 1 else f"{count:,} rows have"

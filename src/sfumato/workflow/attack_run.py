@@ -24,6 +24,7 @@ from sfumato.table import Table
 from sfumato.workflow.certificate import find_release_folder
 from sfumato.workflow.outgoing import select_outgoing_parameters
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.policy_parts.policy_columns import refuse_unknown_columns
 from sfumato.workflow.recorded_policy import refuse_other_policy
 from sfumato.workflow.step_description import describe_step
 
@@ -45,6 +46,7 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[Attac
     _refuse_other_methods(rules, certificate.body["methods"], root)
     report_progress("reading")
     published_data, original = certificate.read_published(root), rules.original()
+    refuse_unknown_columns(rules, original)
     record = _read_record(root.parent / "private")
     refuse_other_policy(rules, original, record, root.parent / "private")
     *earlier_methods, last_method = rules.methods()

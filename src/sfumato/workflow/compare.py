@@ -7,10 +7,12 @@ Uses their certificates, or the custodian's records, which hold more, if both ar
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sfumato.errors import quote_names
 from sfumato.report.words.attack_names import number_names
 from sfumato.runtime.lazy import find_tagged_class
 from sfumato.workflow.certificate import Certificate, find_release_folder, refuse_hostile
@@ -108,7 +110,8 @@ def _collect_comparable_facts(body: Any) -> dict[tuple[str, str], Cell]:
 
 
 def _name_attacks(body: Any) -> list[str]:
-    """Each attack by its tag and the parameters that are not the default, so that equal attacks have one line."""
+    """Each attack by its tag, the columns that it guessed and the parameters that are not the default: equal attacks
+    have one line. Private parameters are not compared."""
     quasi_identifying = [name for name, role in body.get("roles", {}).items() if role == "quasi_identifying"]
     names = []
     for attack in body["attacks"]:
@@ -119,15 +122,23 @@ def _name_attacks(body: Any) -> list[str]:
             for name, value in attack["parameters"].items()
             if name != "attack" and value != quasi_identifying and (name not in fields or value != fields[name].default)
         ]
-        names.append(f"{attack['attack']} ({', '.join(parameters)})" if parameters else str(attack["attack"]))
+        target = f" of {quote_names(attack['targets'])}" if attack.get("targets") else ""
+        rest = f" ({', '.join(parameters)})" if parameters else ""
+        names.append(f"{attack['attack']}{target}{rest}")
     return number_names(names)
 
 
 def _name_claims(claims: Any) -> list[str]:
-    """Each claim by its property and the column that it is about; several of one name are numbered."""
-    columns = [claim.get("arguments", {}).get("column") for claim in claims]
+    """Each claim by its property and the column that it is about, or else by its arguments if several have a name."""
+    arguments = [claim.get("arguments", {}) for claim in claims]
     names = [
-        claim["property"] if column is None else f'{claim["property"]} of "{column}"'
-        for claim, column in zip(claims, columns, strict=True)
+        f'{claim["property"]} of "{values["column"]}"' if values.get("column") else str(claim["property"])
+        for claim, values in zip(claims, arguments, strict=True)
     ]
-    return number_names(names)
+    totals = Counter(names)
+    return number_names(
+        [
+            f"{name} ({', '.join(f'{key} = {value}' for key, value in values.items())})" if totals[name] > 1 else name
+            for name, values in zip(names, arguments, strict=True)
+        ]
+    )

@@ -298,7 +298,7 @@ def list_unchecked(record: Mapping[str, Any], published_data: Any) -> tuple[str,
         missed_columns = [name for name in outline.sensitive if name not in targets]
         if missed_columns:
             noun = "column" if len(missed_columns) == 1 else "columns"
-            subject = "Apart from private entries, no attack" if hides_targets else "No attack"
+            subject = "Apart from attacks on private entries, no attack" if hides_targets else "No attack"
             sentences.append(f"{subject} targeted the sensitive {noun} {quote_names(missed_columns)}.")
         column_kinds = gather_kinds(record["changes"])
         coded_columns = [name for name in outline.quasi_identifying if ChangeKind.CODED in column_kinds.get(name, ())]

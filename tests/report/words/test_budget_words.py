@@ -12,6 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.report.words.findings import list_losses
+from sfumato.report.words.loss_words import find_loss_words
 from tests.contract.report_pages import read_lines
 
 ILLS, SEXES, TOWNS = ("flu", "cold", "gout"), ("f", "m"), ("A", "B", "C")
@@ -37,13 +38,13 @@ def test_a_budget_is_of_the_answers_alone_where_other_columns_are_exact(tmp_path
     _, line = state_budget(tmp_path, PEOPLE, sf.RandomizeResponse(column="ill", epsilon=1.0, categories=ILLS))
     assert line == (
         f'Privacy budget ε What is published of a person in "ill" is{CLOSE} Less is safer. It says nothing about what '
-        "other columns disclose. | 1"
+        "other columns disclose. It is not hidden whose answer is missing. | 1"
     )
 
 
 def test_a_budget_is_of_everything_if_all_columns_are_answers(tmp_path: Path) -> None:
     people = {name: PEOPLE[name] for name in ("ill", "sex")}
-    answers = sf.RandomizeResponse(column=("ill", "sex"), epsilon=1.0, categories="from_data")
+    answers = sf.RandomizeResponse(column=("ill", "sex"), epsilon=1.0, categories="from_data", missing="answer")
     body, line = state_budget(tmp_path, people, answers)
     assert line == f"Privacy budget ε What is published of a person is{CLOSE} Less is safer. | 2"
     (joint,) = [claim["meaning"] for claim in body["claims"] if claim["property"] == "epsilon_in_all"]
@@ -81,3 +82,20 @@ def test_budgets_of_baskets_are_rounded_up(keep: float) -> None:
     assert budget * 3 * (1 - 1e-14) <= release.losses["epsilon"] < budget * 3 + 1e-6
     thresholds = {claim.property: claim.threshold for claim in release.claims}
     assert budget * (1 - 1e-14) <= thresholds["epsilon"] < budget + 1e-6
+
+
+def test_a_budget_says_that_missing_answers_show() -> None:
+    """With missing = keep, whether somebody answered is published as it is: no ε bounds that."""
+    law = {"kind": "warner", "epsilon": 0.9, "missing": "kept"}
+    body: dict[str, Any] = {
+        "methods": [{"method": "randomize_response"}],
+        "losses": {"epsilon": 0.9},
+        "data": {"shape": "table"},
+        "public": {"vote": law},
+        "changes": [{"column": "vote", "kind": "answers"}],
+    }
+    sentence = "It is not hidden whose answer is missing."
+    assert find_loss_words("epsilon", body).meaning.endswith(sentence)
+    assert (
+        sentence not in find_loss_words("epsilon", {**body, "public": {"vote": {**law, "missing": "answer"}}}).meaning
+    )

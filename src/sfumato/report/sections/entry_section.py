@@ -176,15 +176,15 @@ def _list_blanking_sizes(release: Release, original: Table) -> list[tuple[int, i
     """How many further entries the paper's search blanks, by blanking factor; large factors are fast and run first."""
     method, start_time = release.method, monotonic()
     details = release.details.require_family(EntryDetails)
-    rows = np.arange(len(original)) if details.rows is None else details.rows
-    private = tuple((int(rows[row]), column) for row, column in details.private)
+    published_rows = original.with_frame(original.frame[details.trace_rows(len(release.data))])
+    private = tuple((int(row), column) for row, column in details.private)
     sizes: list[tuple[int, int]] = []
     for factor in FACTORS if private else ():
         if monotonic() - start_time > _PATIENCE:
             break
         report_progress("drawing what a blanking factor costs", len(sizes), len(FACTORS))
         parameters = {"private": (PrivateEntries(cells=private),), "search": "grades", "blanking_factor": factor}
-        new_release = method.model_copy(update={**parameters, "learner_risk": None}).protect(original)
+        new_release = method.model_copy(update={**parameters, "learner_risk": None}).protect(published_rows)
         sizes.append((factor, int(new_release.losses["derived_entries"])))
     return sorted(sizes)
 

@@ -261,11 +261,15 @@ def _describe_budget(body: Mapping[str, Any]) -> str:
     """What a privacy budget bounds: of a table whose columns are not all randomized, the answers and nothing else."""
     answers = [name for name, law in body["public"].items() if "epsilon" in law]
     published_columns = {change["column"] for change in body["changes"] if change["kind"] != ChangeKind.DROPPED}
-    if body["data"]["shape"] != "table" or published_columns <= set(answers):
+    if body["data"]["shape"] != "table":
         return LOSSES["epsilon"].meaning
+    shows_missing = any(body["public"][name].get("missing") == "kept" for name in answers)
+    missing_words = " It is not hidden whose answer is missing." if shows_missing else ""
+    if published_columns <= set(answers):
+        return LOSSES["epsilon"].meaning + missing_words
     subject = f"What is published of a person in {list_names(answers)}"
     verb = " is" if len(answers) == 1 else ", taken together, is"
-    return f"{subject}{verb}{_BUDGET} It says nothing about what other columns disclose."
+    return f"{subject}{verb}{_BUDGET} It says nothing about what other columns disclose.{missing_words}"
 
 
 def describe_method_loss(tag: str, changes: Iterable[Mapping[str, Any]]) -> LossWords:
