@@ -20,11 +20,10 @@ import sfumato as sf
 from sfumato.change import ChangeKind
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.fields.field_docs import find_field_doc
-from sfumato.losses import LOSS_RULES
+from sfumato.losses import LOSSES
 from sfumato.measure.checks import CHECKS, Evidence, has_known_form
 from sfumato.protect import METHODS, MODELS
 from sfumato.protect.method import KeyedMethod
-from sfumato.report.words.loss_words import LOSSES
 from sfumato.workflow.shapes.file_shapes import find_shape
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import make_all, make_once, released
@@ -353,16 +352,9 @@ def test_every_loss_has_an_entry(example: Example) -> None:
     """What it is called, whether it is a share, and whether those of several methods add up."""
     losses = set(make_once(example).release.losses)
     assert not losses - set(LOSSES), (
-        f"add {sorted(losses - set(LOSSES))} to LOSSES in report/words/loss_words.py: a title and a sentence"
+        f"add {sorted(losses - set(LOSSES))} to LOSSES in losses.py: a title, a sentence, whether it is a share, and "
+        "whether those of two methods add up, as privacy budgets do"
     )
-    assert not losses - set(LOSS_RULES), (
-        f"add {sorted(losses - set(LOSS_RULES))} to LOSS_RULES in losses.py: is it a share, and do those of two "
-        "methods add up, as privacy budgets do?"
-    )
-
-
-def test_losses_have_words_and_rules() -> None:
-    assert set(LOSSES) == set(LOSS_RULES), "a loss is listed both in report/words/loss_words.py and in losses.py"
 
 
 def explain_loss_words(method: type[sf.Method], stated_kinds: Set[ChangeKind]) -> str:

@@ -14,13 +14,12 @@ import pytest
 
 import sfumato as sf
 from sfumato.change_kinds import CellDifference
-from sfumato.losses import adds_up, is_share
+from sfumato.losses import LOSSES, adds_up, is_share
 from sfumato.measure import checks
 from sfumato.measure.checks import CHECKS, Evidence, measure_claim
 from sfumato.protect import METHODS
 from sfumato.protect.method import KeyedMethod
 from sfumato.release import Claim, Number
-from sfumato.report.words.loss_words import LOSSES
 from tests.contract.column_pairs import pair_column
 from tests.contract.examples import METHOD_EXAMPLES
 from tests.contract.releases import Made, make_all, make_once, released
@@ -337,7 +336,7 @@ def explain_wrong_losses(result: Made) -> str:
     row_counts = {size - len(release.data), release.suppression.row_count, release.suppression.starred_count, stars}
     for name, value in release.losses.items():
         if is_share(name) and isinstance(value, int) and value:
-            return f"`{name}` is {value}, a count, and LOSS_RULES (losses.py) calls it a share: change that"
+            return f"`{name}` is {value}, a count, and LOSSES (losses.py) calls it a share: change that"
         if not result.is_table or not name.endswith("_rows") or release.are_rows_drawn:
             continue
         if not isinstance(value, int) or value not in row_counts:
@@ -362,10 +361,10 @@ NO_SUM = {"starred_rows", "redrawn_rows"}
 def test_losses_have_titles_of_their_own_and_rows_add_up() -> None:
     titles = [entry.title for entry in LOSSES.values()]
     alike = sorted({title for title in titles if titles.count(title) > 1})
-    assert not alike, f"two losses of LOSSES (report/words/loss_words.py) are called {alike}: say what each counts"
+    assert not alike, f"two losses of LOSSES (losses.py) are called {alike}: say what each counts"
     single = [name for name in LOSSES if name.endswith("_rows") and not adds_up(name)]
     assert {*single} <= NO_SUM, (
-        f"{single} count rows: say in LOSS_RULES (losses.py) that they add up, so that those of two methods are added"
+        f"{single} count rows: say in LOSSES (losses.py) that they add up, so that those of two methods are added"
     )
 
 

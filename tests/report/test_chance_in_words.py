@@ -13,6 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.change import Change, ChangeKind, describe_changes
+from sfumato.losses import LOSSES
 from sfumato.report import content
 from sfumato.report.pictures.noise_pictures import (
     AnswerShare,
@@ -225,11 +226,11 @@ def test_without_classes_linking_is_told_and_crowds_are_not(runs: Any, name: str
 def test_every_loss_and_every_measure_of_chance_has_words(runs: Any) -> None:
     for name, (body, _, house) in runs.items():
         for loss in [*body["losses"], *body["utility"]]:
-            assert loss in loss_words.LOSSES, (name, loss)
+            assert loss in LOSSES, (name, loss)
         losses = [*body["losses"]]
         losses += [measure for measure in MEASURED if measure in body["utility"]]
         for loss in losses:
-            assert f'<tr><th scope="row">{loss_words.LOSSES[loss].title}<small>' in house, (name, loss)
+            assert f'<tr><th scope="row">{LOSSES[loss].title}<small>' in house, (name, loss)
         assert loss_words.describe_loss(body).meaning in house.replace("&#39;", "'")
         for claim in body["claims"]:
             assert claim["property"] in wording.PROPERTIES

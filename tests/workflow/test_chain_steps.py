@@ -203,8 +203,8 @@ def test_nobody_is_looked_up_by_codes() -> None:
 
 
 def test_losses_add_up_if_their_rules_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    rules = {"delta": losses.LOSS_RULES["epsilon"], "spread": losses.LOSS_RULES["height"]}
-    monkeypatch.setattr(losses, "LOSS_RULES", rules)
+    entries = {"delta": losses.LOSSES["epsilon"], "spread": losses.LOSSES["height"]}
+    monkeypatch.setattr(losses, "LOSSES", entries)
     total = losses.combine_losses({"delta": 0.25, "spread": 2}, {"delta": 0.5, "spread": 1})
     assert total == {"delta": 0.75, "spread": 2}
 

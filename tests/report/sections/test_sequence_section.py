@@ -9,13 +9,13 @@ from xml.etree import ElementTree
 
 import sfumato as sf
 from sfumato.details import ChainDetails, Details
+from sfumato.losses import LOSSES
 from sfumato.report.pictures.linking_curve import draw_linking_curve
 from sfumato.report.pictures.rendering import PALETTE
 from sfumato.report.run_account import ReportFigure, ReportSection
 from sfumato.report.sections.chosen_sections import build_outgoing_sections
 from sfumato.report.sections.sequence_section import build_outgoing_sequence_section, build_sequence_section
 from sfumato.report.words.findings import list_claims
-from sfumato.report.words.loss_words import LOSSES
 
 NBSP = "\u00a0"
 WALKS = sf.Sequences.of([list("abcde")] * 3 + [list("abcdf")])

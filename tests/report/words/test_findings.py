@@ -27,10 +27,10 @@ def test_a_claim_is_a_percentage_if_its_check_measures_a_share(
 
 def test_a_loss_is_a_percentage_if_its_entry_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     entries = {
-        "loss_count": loss_words.LossEntry("Count", "."),
-        "part": loss_words.LossEntry("Part", "."),
+        "loss_count": losses.LossEntry("Count", "."),
+        "part": losses.LossEntry("Part", ".", losses.LOSSES["loss"].rule),
     }
-    monkeypatch.setattr(loss_words, "LOSSES", entries)
-    monkeypatch.setattr(losses, "LOSS_RULES", {"part": losses.LOSS_RULES["loss"]})
+    for module in (losses, loss_words, findings):
+        monkeypatch.setattr(module, "LOSSES", entries)
     body = {"losses": {"loss_count": 3, "part": 0.5}, "utility": {}, "methods": []}
     assert [row["value"] for row in findings.list_losses(body)] == ["3", f"50{NBSP}%"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.details import SequenceDetails
-from sfumato.losses import is_share
+from sfumato.losses import LOSSES, is_share
 from sfumato.measure.sequences.sequence_checks import sequence_anonymity
 from sfumato.measure.sequences.support_counts import count_pattern_supports
 from sfumato.measure.sequences.visits import count_holders, edit_distances, flow_counts
@@ -25,7 +25,7 @@ from sfumato.report.pictures.grid_pictures import draw_grid_figures
 from sfumato.report.pictures.rendering import LABEL, PALETTE
 from sfumato.report.pictures.svg import Drawing, cut_words, estimate_width
 from sfumato.report.run_account import ReportFigure, ReportSection
-from sfumato.report.words import loss_words, wording
+from sfumato.report.words import wording
 from sfumato.sequences import Sequences
 
 _MOST = 10
@@ -176,7 +176,7 @@ def _draw_patterns(utility: Mapping[str, float], crowd: int | None, *, hides: bo
     if crowd is not None:
         caption += f" The promise is about patterns in {crowd} sequences: above that, they may well become frequent."
     names = ("support_similarity", "f_measure", "support_distance", "pattern_distortion", "support_distortion")
-    rows = tuple((loss_words.LOSSES[name].title, _format_measure(name, utility.get(name))) for name in names)
+    rows = tuple((LOSSES[name].title, _format_measure(name, utility.get(name))) for name in names)
     return [ReportFigure("Frequent patterns", _draw_pairs(pairs), caption, caption, ("Measure", "Value"), rows)]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from sfumato.bound_words import spell_at_most
-from sfumato.losses import is_share
+from sfumato.losses import LOSSES, LossEntry, is_share
 from sfumato.measure.checks import CHECKS
 from sfumato.report.pictures.linking_curve import draw_linking_curve
 from sfumato.report.words import attack_stories, loss_words, wording
@@ -51,7 +51,7 @@ def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
     loss_rows = []
     losses = {
         **body["losses"],
-        **{name: None for name in utility if name in loss_words.LOSSES and name not in body["losses"]},
+        **{name: None for name in utility if name in LOSSES and name not in body["losses"]},
     }
     for name, value in losses.items():
         if name == "height" and not body.get("heights"):
@@ -64,9 +64,7 @@ def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
     return loss_rows + _list_learning_losses(utility)
 
 
-def _describe_loss(
-    entry: loss_words.LossEntry, value: float | None, file_loss: float | None, *, share: bool
-) -> dict[str, str]:
+def _describe_loss(entry: LossEntry, value: float | None, file_loss: float | None, *, share: bool) -> dict[str, str]:
     """One loss, by the method and as measured on the file; a share as a percentage."""
     format_value = wording.format_percent if share else wording.format_count
     if entry.is_upper_bound:
