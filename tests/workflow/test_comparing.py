@@ -91,6 +91,28 @@ def test_claims_of_one_property_and_attacks_of_one_kind_are_lines_of_their_own(
                 (folder / "private" / "record.json").unlink()
 
 
+def test_attacks_that_differ_in_private_parameters_have_lines_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The risk of finding one secret item stood beside the risk of finding another."""
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("sfumato.report.page.render_page", lambda account: "<html></html>")
+    baskets = sf.Baskets.of([["bread", "wine"], ["bread", "milk"], ["wine"], ["bread", "wine", "milk"]] * 10)
+    method = sf.HideItems(items=("wine",), min_support=0.5, min_confidence=0.5)
+    folders = [
+        sf.run(baskets, method, attacks=[sf.attack.ItemBreach(items=(item,))], out=tmp_path / item).out
+        for item in ("wine", "milk")
+    ]
+    lines = {row.name: row for row in sf.compare(*folders).rows if row.topic == "attack"}
+    assert [name for name in lines if name.endswith("at most")] == [
+        "item_breach (items = ['wine']), at most",
+        "item_breach (items = ['milk']), at most",
+    ]
+    (folders[0] / "private" / "record.json").unlink()
+    lines = {row.name: row for row in sf.compare(*folders).rows if row.topic == "attack"}
+    assert list(lines) == ["item_breach, at most"]  # no certificate says which items
+
+
 def test_the_command(
     releases: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

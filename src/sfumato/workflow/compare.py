@@ -82,10 +82,24 @@ def compare(first: str | Path, second: str | Path) -> Comparison:
 def _read_record(folder: Path) -> Any:
     """The custodian's record of this release; None if there is none."""
     try:
-        record = json.loads((folder.parent / "private" / "record.json").read_text(encoding="utf-8"))["found"]
-        return record if record["data"]["sha256"] == Certificate.read(folder).body["data"]["sha256"] else None
+        record = json.loads((folder.parent / "private" / "record.json").read_text(encoding="utf-8"))
+        findings = {**record["found"], "attacks": _add_private_parameters(record)}
+        return findings if findings["data"]["sha256"] == Certificate.read(folder).body["data"]["sha256"] else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _add_private_parameters(record: Any) -> list[Any]:
+    """The attacks of a record, with all their parameters: those of the policy are the last ones, in its order."""
+    attacks, listed = record["found"]["attacks"], record["policy"]["attack"]
+    unlisted_count = len(attacks) - len(listed)
+    return [
+        *attacks[:unlisted_count],
+        *(
+            {**attack, "parameters": {**attack["parameters"], **parameters}}
+            for attack, parameters in zip(attacks[unlisted_count:], listed, strict=True)
+        ),
+    ]
 
 
 def _collect_comparable_facts(body: Any) -> dict[tuple[str, str], Cell]:
@@ -111,7 +125,7 @@ def _collect_comparable_facts(body: Any) -> dict[tuple[str, str], Cell]:
 
 def _name_attacks(body: Any) -> list[str]:
     """Each attack by its tag, the columns that it guessed and the parameters that are not the default: equal attacks
-    have one line. Private parameters are not compared."""
+    have one line. Private parameters are in records alone."""
     quasi_identifying = [name for name, role in body.get("roles", {}).items() if role == "quasi_identifying"]
     names = []
     for attack in body["attacks"]:

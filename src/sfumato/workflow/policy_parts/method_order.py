@@ -9,12 +9,14 @@ hide may not have decided what an earlier method publishes; and only the first m
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 from sfumato.errors import PolicyError, quote_names
+from sfumato.protect.footprint import may_drop_rows
 from sfumato.protect.method import Method
-from sfumato.table import Table
+from sfumato.table import Missing, Table
 
 
 def refuse_misfits(methods: Sequence[Method], original: Any) -> None:
@@ -38,32 +40,67 @@ def refuse_misfits(methods: Sequence[Method], original: Any) -> None:
             raise PolicyError(f"{_get_tag(second)} cannot follow {_get_tag(first)}: {clash}")
 
 
+@dataclass(frozen=True)
+class _Clash:
+    """Why a method cannot follow another one, and what to do."""
+
+    reason: str
+    cure: str
+    cured_by_order: bool = False
+    """Whether the other order avoids it, unless that one has a clash of its own."""
+
+
 def _explain_table_clash(first: Method, second: Method, original: Table) -> str | None:
-    """Why two methods do not fit in this order, and what to do; None if they do."""
+    """Why two methods do not fit in this order, and what to do; None if they do. Nobody is sent to the other order
+    only to be refused there as well."""
+    clash = _find_table_clash(first, second, original)
+    if clash is None:
+        return None
+    if clash.cured_by_order and _find_table_clash(second, first, original) is None:
+        return f"{clash.reason}; put {_get_tag(second)} first, or {clash.cure}"
+    return f"{clash.reason}; {clash.cure}"
+
+
+def _find_table_clash(first: Method, second: Method, original: Table) -> _Clash | None:
+    """The first reason why two methods do not fit in this order; None if they do."""
     earlier, later_footprint = first.footprint(original), second.footprint(original)
     if later_footprint.drops_rows:
-        return f"it may drop rows that claims of {_get_tag(first)} cover; list it first"
+        reason = f"it may drop rows that claims of {_get_tag(first)} cover"
+        return _Clash(reason, _cure_dropped_rows(first, second, original), cured_by_order=True)
     if later_footprint.blanks and earlier.survives_blanks:
-        return _STARS.format(first=_get_tag(first)) if earlier.stars_rows else None
+        return _explain_stars(_get_tag(first)) if earlier.stars_rows else None
     if names := later_footprint.changes & (earlier.changes | earlier.promises):
-        return f"it would change {_quote(names)}, about which {_get_tag(first)} promises something; {_APART}"
+        return _Clash(f"it would change {_quote(names)}, about which {_get_tag(first)} promises something", _APART)
     if names := (earlier.changes | frozenset(original.identifying)) & later_footprint.needs:
-        return (
-            f"it needs {_quote(names)} as in the originals, and {_get_tag(first)} changes or removes it; put "
-            f"{_get_tag(second)} first, or {_APART}"
-        )
+        reason = f"it needs {_quote(names)} as in the originals, and {_get_tag(first)} changes or removes it"
+        return _Clash(reason, _APART, cured_by_order=True)
     if names := earlier.reads & later_footprint.hides:
-        return (
-            f"it hides {_quote(names)}, but what {_get_tag(first)} publishes depends on the true {_quote(names)}; put "
-            f"{_get_tag(second)} first, or {_APART}"
-        )
+        reason = f"it hides {_quote(names)}, but what {_get_tag(first)} publishes depends on the true {_quote(names)}"
+        return _Clash(reason, _APART, cured_by_order=True)
     return None
 
 
-_STARS = (
-    "it may empty cells of suppressed rows, and {first} states how many there are and that they look alike; let "
-    '{first} star no row (suppressed_rows = "drop" and global recoding, suppression_limit = 0, or suppress = false)'
-)
+def _cure_dropped_rows(first: Method, second: Method, original: Table) -> str:
+    """What lets the two fit: that no row is left out, or none because a cell is missing."""
+    if not may_drop_rows(original):
+        return "let it leave no rows out, or remove one of them"
+    kept_rows = replace(original, missing=Missing.OWN_VALUE)
+    if _find_table_clash(first, second, kept_rows) is None:
+        return f"{_OTHER_MISSING}, or remove one of them"
+    if _find_table_clash(second, first, kept_rows) is None:
+        return f"{_OTHER_MISSING}, and put {_get_tag(second)} first, or remove one of them"
+    return "remove one of them"
+
+
+def _explain_stars(first: str) -> _Clash:
+    return _Clash(
+        f"it may empty cells of suppressed rows, and {first} states how many there are and that they look alike",
+        f'let {first} star no row (suppressed_rows = "drop" and global recoding, suppression_limit = 0, or '
+        "suppress = false)",
+    )
+
+
+_OTHER_MISSING = 'choose another meaning of missing cells than "drop", such as own_value'
 _APART = "give each method columns of its own, or remove one of them"
 
 
