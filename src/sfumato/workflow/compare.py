@@ -91,13 +91,13 @@ def _read_record(folder: Path) -> Any:
 
 def _add_private_parameters(record: Any) -> list[Any]:
     """The attacks of a record, with all their parameters: those of the policy are the last ones, in its order."""
-    attacks, listed = record["found"]["attacks"], record["policy"]["attack"]
-    unlisted_count = len(attacks) - len(listed)
+    attacks, policy_attacks = record["found"]["attacks"], record["policy"]["attack"]
+    unlisted_count = len(attacks) - len(policy_attacks)
     return [
         *attacks[:unlisted_count],
         *(
             {**attack, "parameters": {**attack["parameters"], **parameters}}
-            for attack, parameters in zip(attacks[unlisted_count:], listed, strict=True)
+            for attack, parameters in zip(attacks[unlisted_count:], policy_attacks, strict=True)
         ),
     ]
 
