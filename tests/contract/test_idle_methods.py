@@ -18,6 +18,7 @@ from sfumato.workflow.chain import apply_methods
 from sfumato.workflow.policy_parts.method_order import refuse_misfits
 from sfumato.workflow.policy_parts.policy_sections import DataSection
 from tests.contract.examples import METHOD_EXAMPLES, Example
+from tests.contract.quick_attacks import make_quick_attack
 from tests.contract.runs import GivenPolicy
 
 TABLES = {
@@ -60,7 +61,7 @@ def run_attacks(release: sf.Release, data: sf.Table, names: Iterable[str] | None
         if names is not None and name not in names:
             continue
         try:
-            outcomes[name] = attack().run(release, data, randomness=Randomness.seeded(1)).as_json()
+            outcomes[name] = make_quick_attack(attack).run(release, data, randomness=Randomness.seeded(1)).as_json()
         except (sf.SfumatoError, ValueError):
             continue
     return outcomes

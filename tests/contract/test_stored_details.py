@@ -18,6 +18,7 @@ from sfumato.workflow.attack_run import _read_kept_details, _read_record
 from sfumato.workflow.folder import StagingFolder
 from sfumato.workflow.folders.private_record import keep_private
 from tests.contract.examples import ATTACK_EXAMPLES, METHOD_EXAMPLES, Example
+from tests.contract.quick_attacks import make_quick_attack, shorten_attack
 from tests.contract.releases import make_once
 
 FIRST_EXAMPLES = {type(make_once(example).release.details): example for example in reversed(METHOD_EXAMPLES)}
@@ -33,10 +34,10 @@ def strip_details(details: Details) -> Details:
 
 def list_attacks(shape: str) -> list[Any]:
     """The attacks on a shape, as in their examples, and as they are if nothing is given: then they read decisions."""
-    attacks = [example.subject for example in ATTACK_EXAMPLES if example.subject.shape == shape]
+    attacks = [shorten_attack(example.subject) for example in ATTACK_EXAMPLES if example.subject.shape == shape]
     for kind in {type(attack) for attack in attacks}:
         with suppress(ValueError, sf.SfumatoError):
-            attacks.append(kind())
+            attacks.append(make_quick_attack(kind))
     return attacks
 
 
