@@ -206,3 +206,19 @@ def test_blanked_columns_are_counted_for_the_custodian_alone(pages: dict[str, Pa
     assert re.search(rf"Cells blanked, by column .*{max(counts)}", internal)
     for words in ("blanked by column", "Cells blanked", "to protect)"):
         assert words not in leaving
+
+
+def test_a_star_that_somebody_holds_is_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unchanged column had one value fewer in the release than before: a value that reads "*" was left out."""
+    monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
+    rows = [f"{20 + n},{'*' if n % 2 else 'Aton'}" for n in range(10)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,town", *rows]))
+    policy = """
+    data = { path = "people.csv" }
+    roles = { quasi_identifying = ["age"], insensitive = ["town"] }
+    protect = [{ method = "top_code", columns = ["age"], k = 3 }]
+    accept = { age = "a test", town = "a test" }
+    """
+    pipeline.run(Policy.parse(policy, tmp_path / "policy.toml"), tmp_path / "out")
+    text = read_text(tmp_path / "out" / "private" / "report.html")
+    assert re.search(r"town insensitive unchanged – 2 2 ", text), text[text.find("town insensitive") :][:60]

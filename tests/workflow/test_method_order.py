@@ -88,7 +88,7 @@ def test_no_message_recommends_an_order_that_is_refused_too(missing: Any) -> Non
     recommended = 0
     for first, second in permutations(TABLE_METHODS, 2):
         message = find_message([first, second], table)
-        if message is not None and re.search(r"; put \w+ first", message):
+        if message is not None and re.search(r"; put \w+ first, or", message):
             assert find_message([second, first], table) is None, message
             recommended += 1
     assert recommended
@@ -111,3 +111,39 @@ def test_two_methods_that_drop_rows_are_told_why() -> None:
     assert find_message([generalize, swap], kept_rows) is not None
     message = find_message([swap, dropping_generalize], table)
     assert message is not None and message.endswith("cover; remove one of them")
+
+
+@pytest.mark.parametrize(
+    "sensitive_method",
+    [
+        sf.TopCode(columns=["pay"], k=2),
+        sf.RoundNumbers(columns=["pay"], step=10),
+        sf.AddNoise(columns="pay", privacy=0.5, ranges={"pay": (0, 100)}),
+        sf.SwapConfidential(column="pay", share=0.5),
+    ],
+    ids=lambda method: str(method.method),
+)
+@pytest.mark.parametrize(
+    "star_method",
+    [sf.Generalize(models=[sf.KAnonymity(k=2)], suppression_limit=0.5), sf.KOptimize(k=2)],
+    ids=lambda method: str(method.method),
+)
+def test_methods_of_sensitive_columns_are_told_about_stars(sensitive_method: Method, star_method: Method) -> None:
+    """Both orders were refused with "give each method columns of its own", which they had."""
+    table = sf.Table.of(
+        {"age": [30, 40, 50, 60], "pay": [10, 20, 30, 40]}, roles={"age": "quasi_identifying", "pay": "sensitive"}
+    )
+    tag, kept_orders = str(star_method.method), 0
+    starless = {"suppression_limit": 0} if isinstance(star_method, sf.Generalize) else {"suppress": False}
+    for order in permutations((star_method, sensitive_method)):
+        message = find_message(order, table)
+        assert message is not None and f'{tag} empties "pay" in suppressed rows' in message
+        assert f"let {tag} star no row (" in message
+        put_first = re.search(r"put (\w+) first, and let", message)
+        cured_order = sorted(order, key=lambda method: method.method != put_first[1]) if put_first else order
+        may_drop = '"drop"' in message and isinstance(star_method, sf.Generalize)
+        for update in (starless, *([{"suppressed_rows": "drop"}] if may_drop else [])):
+            methods = [method.model_copy(update=update) if method is star_method else method for method in cured_order]
+            assert find_message(methods, table) is None, message
+        kept_orders += not put_first
+    assert kept_orders

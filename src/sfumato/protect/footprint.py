@@ -32,6 +32,8 @@ class Footprint:
     stars_rows: bool = False
     """Whether it may publish rows with `*` in every quasi-identifying column: it states how many, and that they look
     alike."""
+    empties: frozenset[str] = frozenset()
+    """Of the columns that it changes, those that it only empties, in the rows that it stars."""
 
 
 def trace_columns(columns: Iterable[str], needs: Iterable[str] = ()) -> Footprint:
@@ -52,23 +54,26 @@ def trace_classes(
     judged_columns: Iterable[str] = (),
     further: Iterable[str] = (),
     *,
+    emptied_columns: Iterable[str] = (),
     drops_rows: bool = False,
     survives_blanks: bool = False,
     stars_rows: bool = False,
 ) -> Footprint:
     """The footprint of a method that puts people into classes; `judged_columns` are those that models look at.
 
-    `further` columns are changed as well, besides the quasi-identifying ones.
+    `further` columns are changed as well as the quasi-identifying ones; `emptied_columns` only in starred rows.
     """
-    changed_columns, looked_at = frozenset((*table.quasi_identifying, *further)), frozenset(judged_columns)
+    empties, looked_at = frozenset(emptied_columns), frozenset(judged_columns)
+    recoded_columns = frozenset((*table.quasi_identifying, *further))
     return Footprint(
-        changes=changed_columns,
-        needs=changed_columns | looked_at,
-        reads=changed_columns | looked_at,
+        changes=recoded_columns | empties,
+        needs=recoded_columns | looked_at,
+        reads=recoded_columns | looked_at,
         promises=looked_at,
         drops_rows=drops_rows or may_drop_rows(table),
         survives_blanks=survives_blanks,
         stars_rows=stars_rows,
+        empties=empties,
     )
 
 

@@ -6,7 +6,10 @@ Whether Δ is that mark is for the methods of a release to state: data may have 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 if TYPE_CHECKING:
     from sfumato.release import Release
@@ -24,3 +27,13 @@ def find_mark(release: Release, original: Sequences) -> str:
     if methods:
         return MARK if any(method.find_mark(method.model_dump()) == MARK for method in methods) else ""
     return "" if MARK in map(str, original.items) else MARK
+
+
+def remove_marks(sequences: Sequences, mark: str) -> Sequences:
+    """The sequences without marks; an element that was only a mark is gone."""
+    marks = [code for code, item in enumerate(sequences.items) if mark and str(item) == mark]
+    if not marks:
+        return sequences
+    kept_mask = ~np.isin(sequences.codes, marks)
+    kept_before = np.concatenate(([0], np.cumsum(kept_mask, dtype=np.int64)))
+    return replace(sequences, codes=sequences.codes[kept_mask], element_offsets=kept_before[sequences.element_offsets])

@@ -307,7 +307,9 @@ def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> 
     counts, role = account.distributions[name], str(account.certificate["roles"].get(name, ""))
     published_counts = counts.filter(pl.col("published") > 0).sort(["published", "value"], descending=[True, False])
     blank_label = "*" if "*" in published_counts["value"].to_list() else "(empty)"
-    published_counts = published_counts.filter(~pl.col("value").is_in(wording.NON_VALUES))
+    is_kept = all(change.kind is ChangeKind.KEPT for change in changes)  # then somebody has a value that reads "*"
+    labels = wording.NON_VALUES[:1] if is_kept else wording.NON_VALUES
+    published_counts = published_counts.filter(~pl.col("value").is_in(labels))
     generalization = next((change for change in changes if change.level is not None), None)
     difference = account.differences.get(name)
     return ColumnRow(

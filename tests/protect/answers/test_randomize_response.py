@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import date, datetime
 from math import exp, log
 from pathlib import Path
@@ -30,7 +31,7 @@ from sfumato.public.answer_channel import spell_bits
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.lazy import find_checks
-from sfumato.table import Table
+from sfumato.table import Missing, Table
 
 ROLES = {
     "name": "identifying",
@@ -447,9 +448,9 @@ def test_answers_that_tell_everything_are_refused(p: float) -> None:
 
 def test_what_does_not_make_sense_is_refused(tmp_path: Path) -> None:
     table = people()
-    with pytest.raises(ValidationError, match="p or epsilon"):
+    with pytest.raises(ValidationError, match=r"give p or epsilon\b(?!, not both)"):
         RandomizeResponse(column="smokes")
-    with pytest.raises(ValidationError, match="p or epsilon"):
+    with pytest.raises(ValidationError, match="give either p or epsilon, not both"):
         RandomizeResponse(column="smokes", p=0.7, epsilon=1.0)
     with pytest.raises(ValidationError, match="twice"):
         RandomizeResponse(column="smokes", p=0.7, categories=("true", True))
@@ -472,8 +473,10 @@ def test_what_does_not_make_sense_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no rows"):
         RandomizeResponse(column="smokes", p=0.7).protect(table.with_frame(table.frame.clear()))
     single_table = Table.of({"x": ["same", "same", None]}, {"x": "sensitive"})
-    with pytest.raises(DataError, match='"x" has 1 different values'):
+    with pytest.raises(DataError, match='"x" has fewer than two different values'):
         RandomizeResponse(column="x", p=0.7).protect(single_table)
+    with pytest.raises(PolicyError, match='lists 1 possible answer for "x", which can hide nothing; list at least two'):
+        RandomizeResponse(column="x", p=0.7, categories=("same",)).protect(single_table)
     unnamed = table.with_frame(table.frame.with_columns(pl.col("name").replace("person 3", None)))
     key = RandomizeResponse(column="smokes", p=0.7).new_key()
     with pytest.raises(DataError, match="1 rows do not identify the person"):
@@ -494,3 +497,16 @@ def test_how_often_people_are_there_does_not_depend_on_their_truths() -> None:
         method = RandomizeResponse(column="ill", p=0.7, categories=("yes", "no"), person=("who",))
         repeats.add(method.protect(survey, Randomness.seeded(1)).public["ill"]["repeats"])
     assert repeats == {10.0}
+
+
+def test_drawn_empty_cells_are_refused_where_their_rows_would_not_count() -> None:
+    """An honest release did not verify: its certificate left rows out that the method itself had made incomplete."""
+    table = Table.of(
+        {"sex": ["f", "m", "f", "m"], "age": [30, 31, 32, 33]}, {"sex": "quasi_identifying", "age": "sensitive"}
+    )
+    method = RandomizeResponse(column="sex", p=0.3, categories=("f", "m"), missing="answer")
+    with pytest.raises(PolicyError, match=r'draws empty cells in "sex".*such as own_value, or missing = "keep"'):
+        method.protect(replace(table, missing=Missing.DROP))
+    assert len(method.protect(table).data) == 4
+    kept_answers = method.model_copy(update={"missing": "keep"})
+    assert len(kept_answers.protect(replace(table, missing=Missing.DROP)).data) == 4

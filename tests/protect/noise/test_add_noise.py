@@ -237,9 +237,9 @@ def test_a_method_survives_json() -> None:
     ("values", "arguments", "error", "words"),
     [
         ([1.0, float("inf"), 3.0], {}, sf.DataError, "1 cells"),
-        ([5, 5, 5], {}, sf.ImpossibleRelease, "ranges="),
+        ([5, 5, 5], {}, sf.ImpossibleRelease, "under `ranges`"),
         ([5, 5, 5], {"kind": "correlated", "ranges": {"x": (0, 9)}}, sf.ImpossibleRelease, "leave the column out"),
-        ([1, None], {}, sf.ImpossibleRelease, "ranges="),
+        ([1, None], {}, sf.ImpossibleRelease, "under `ranges`"),
         (["a", "b"], {}, sf.PolicyError, "holds text"),
         ([True, False], {}, sf.PolicyError, "boolean"),
         ([dt.datetime(2001, 1, 1), dt.datetime(2002, 1, 1)], {}, sf.PolicyError, "holds text"),

@@ -6,8 +6,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+import sfumato as sf
+from sfumato.report.sections.group_losses import label_people
 from sfumato.workflow import pipeline
 from sfumato.workflow.policy import Policy
 
@@ -51,3 +54,11 @@ def test_the_page_that_leaves_tells_nothing_by_group(pages: tuple[str, str]) -> 
     assert "Who lost the most" in internal
     for phrase in ("Who lost", "70 to 79", "of everybody", "LONE"):
         assert phrase not in leaving
+
+
+def test_a_group_is_everyone_under_its_label_if_labels_have_several_levels() -> None:
+    """Of 4 people in the thirties, one of whom is published as 31, the group of the thirties had 3."""
+    hierarchy = sf.Hierarchy.of([[str(age), f"{age // 10}0s", "*"] for age in (31, 32, 33, 41)])
+    original = sf.Table.of({"age": ["31", "31", "32", "33", "41"]}, {"age": "quasi_identifying"}, {"age": hierarchy})
+    published_table = original.with_frame(original.frame.with_columns(age=pl.Series(["31", "30s", "30s", "30s", "41"])))
+    assert label_people(original, published_table, "age").cast(str).to_list() == ["30s"] * 4 + ["41"]

@@ -36,6 +36,23 @@ def test_lengths_distances_and_steps_are_counted() -> None:
     assert "Frequent patterns" not in figures
 
 
+def test_marks_are_no_elements() -> None:
+    """Lengths counted an element that was replaced by a mark, although nobody can read anything there."""
+    secrets = (["b", "c"],)
+    method = sf.HideSequences(patterns=secrets, threshold=1, mark="Δ")
+    release = method.protect(WALKS)
+    lengths = [sum(item != "Δ" for item in row) for row in release.data.to_lists()]
+    assert any("Δ" in row for row in release.data.to_lists())
+    for section in (
+        build_sequence_section(release, WALKS, release.data, {}),
+        build_outgoing_sequence_section(release.data, "Δ"),
+    ):
+        rows = by_title(section)["Lengths"].rows
+        counts = {name: int(published) for name, *_, published in rows}
+        assert counts.get("3 to 4", 0) == sum(3 <= length <= 4 for length in lengths)
+        assert counts.get("5 to 8", 0) == sum(5 <= length <= 8 for length in lengths)
+
+
 def test_a_measure_without_a_value_is_undefined() -> None:
     utility = {"frequent_before": 3.0, "frequent_after": 0.0, "lost_patterns": 3.0, "ghost_patterns": 0.0}
     figures = by_title(build_sequence_section(RELEASE, WALKS, RELEASE.data, utility | {"pattern_distortion": 1.0}))

@@ -115,7 +115,9 @@ def _mark_covered_values(
         .join(numbers, on="label", how="left", maintain_order="left", nulls_equal=True)["at"]
         .to_numpy()
     )
-    cover = domain.cover(distinct)
+    # A number that nobody has, such as one with noise, covers nobody's value.
+    unreadable_mask = pl.Series([not domain.reads(label) for label in distinct.to_list()], dtype=pl.Boolean)
+    cover = domain.cover(distinct.set(unreadable_mask, None) if unreadable_mask.any() else distinct)
     null_mask = distinct.is_null().to_numpy()
     leaf = distinct.is_in(list(domain.leaves)).fill_null(False).to_numpy()
     all_covered = (cover.counts == len(domain.leaves)) & ~leaf

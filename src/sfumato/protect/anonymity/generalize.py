@@ -166,11 +166,16 @@ class Generalize(Method):
         return trace_classes(
             data,
             (name for model in self.models for name in model.columns()),
-            list_hidden_columns(data, self.models) if self.suppression_limit and self.suppressed_rows != "drop" else (),
+            emptied_columns=self._list_emptied_columns(data),
             drops_rows=self.suppressed_rows == "drop" and self.suppression_limit > 0,
             survives_blanks=all(isinstance(model, KAnonymity) for model in self.models),
             stars_rows=self.recoding == "local" or (self.suppression_limit > 0 and self.suppressed_rows != "drop"),
         )
+
+    def _list_emptied_columns(self, data: Table) -> tuple[str, ...]:
+        """The columns that suppressed rows do not show."""
+        stars = self.suppression_limit > 0 and self.suppressed_rows != "drop"
+        return tuple(list_hidden_columns(data, self.models)) if stars else ()
 
     def list_models(self) -> tuple[PrivacyModel, ...]:
         """The models of the policy."""

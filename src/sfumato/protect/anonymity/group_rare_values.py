@@ -96,7 +96,8 @@ class GroupRareValues(Method):
                 )
         if len(table) < self.min_count:
             raise ImpossibleRelease(
-                f"{table.source}: {len(table)} rows are fewer than {self.min_count}; lower min_count"
+                f"{table.source}: {len(table)} rows are fewer than {self.min_count}; "
+                + ("lower min_count" if len(table) > 1 else "add rows, since min_count is at least 2")
             )
 
     def _group_column(self, column: pl.Series) -> pl.Series:

@@ -97,7 +97,7 @@ class KOptimize(Method):
         return trace_classes(
             data,
             judged_columns,
-            list_hidden_columns(data, ()) if self.suppress else (),
+            emptied_columns=list_hidden_columns(data, ()) if self.suppress else (),
             survives_blanks=True,
             stars_rows=self.suppress,
         )

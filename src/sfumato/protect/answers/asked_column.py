@@ -55,13 +55,19 @@ class AskedColumn:
         return cells if self.values.dtype == cells.dtype else spell_cells(cells)
 
 
-def list_answer_texts(name: str, values: pl.Series, source: str, *, missing: bool) -> list[str | None]:
-    """The possible answers as they are spelled, with a missing one if that is an answer."""
+def list_answer_texts(name: str, values: pl.Series, source: str, *, is_given: bool, missing: bool) -> list[str | None]:
+    """The possible answers as they are spelled, with a missing one if that is an answer; `is_given` if the policy
+    lists them."""
     texts: list[str | None] = list(spell_cells(values))
     texts += [None] if missing else []
+    if len(texts) < 2 and is_given:
+        raise PolicyError(
+            f'{source}: `categories` lists {len(texts)} possible answer for "{name}", which can hide nothing; list at '
+            "least two"
+        )
     if len(texts) < 2:
         raise DataError(
-            f'{source}: "{name}" has {len(texts)} different values, so its answers can hide nothing; list '
+            f'{source}: "{name}" has fewer than two different values, so its answers can hide nothing; list '
             "the possible ones as `categories`"
         )
     return texts

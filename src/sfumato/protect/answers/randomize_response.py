@@ -37,7 +37,7 @@ from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.runtime.progress import report_progress
-from sfumato.table import Table
+from sfumato.table import Missing, Table
 
 
 class RandomizeResponse(Method):
@@ -102,7 +102,7 @@ class RandomizeResponse(Method):
     @model_validator(mode="after")
     def _check_p_or_epsilon(self) -> RandomizeResponse:
         if (self.p is None) == (self.epsilon is None):
-            raise ValueError("give either p or epsilon, not both")
+            raise ValueError("give p or epsilon" if self.p is None else "give either p or epsilon, not both")
         if self._given_categories is not None and len(
             {spell_category(category) for category in self._given_categories}
         ) < len(self._given_categories):
@@ -210,6 +210,13 @@ class RandomizeResponse(Method):
                 f"{table.source}: `column` names {names_text}; it must name one or more different columns that are "
                 f"published{ask_published(table, strange)}"
             )
+        known_columns = [name for name in names if name in table.quasi_identifying]
+        if self.missing == "answer" and table.missing is Missing.DROP and known_columns:
+            raise PolicyError(
+                f'{table.source}: missing = "answer" draws empty cells in {quote_names(known_columns)}, and [data] '
+                'missing = "drop" leaves rows with an empty quasi-identifying cell out of every count; choose '
+                'another meaning of missing cells, such as own_value, or missing = "keep" for the answers'
+            )
         return names
 
     def _choose_person_column(self, table: Table) -> tuple[str, ...]:
@@ -252,7 +259,8 @@ class RandomizeResponse(Method):
             if self._given_categories is None
             else cast_given_answers(self._given_categories, name, kind, source)
         )
-        texts = list_answer_texts(name, values, source, missing=self.missing == "answer")
+        is_given, missing = self._given_categories is not None, self.missing == "answer"
+        texts = list_answer_texts(name, values, source, is_given=is_given, missing=missing)
         return AskedColumn(name, values, design_channel(self.kind, texts, self.p, self.epsilon))
 
     def _randomize(self, table: Table, name: str, draws: AnswerDraws, key: Key | None) -> RandomizedColumn:

@@ -294,6 +294,12 @@ def _refuse_other_cells(column: pl.Series, facts: NumberFacts, source: str) -> N
         )
 
 
+_PROPOSE_RANGE = (
+    "give the range of values that are possible, under `ranges` in the spelling of the column: COLUMN = [0, 120] in a "
+    'policy file, dates as "2024-01-31"'
+)
+
+
 def _choose_column_range(
     name: str, facts: NumberFacts, source: str, given_range: Sequence[Any] | None
 ) -> tuple[float, float]:
@@ -301,12 +307,12 @@ def _choose_column_range(
         if not facts.known_count:
             raise ImpossibleRelease(
                 f'{source}: "{name}" has no known value, so its range is undefined; leave the '
-                f'column out, or give a range, as in ranges={{"{name}": (0, 120)}}'
+                f"column out, or {_PROPOSE_RANGE}"
             )
         if facts.low == facts.high:
             raise ImpossibleRelease(
                 f'{source}: all {facts.known_count} known values of "{name}" are the same, so its range has no width; '
-                f'give one, as in ranges={{"{name}": (0, 120)}}'
+                f"{_PROPOSE_RANGE}"
             )
         return facts.low, facts.high
     low, high = (parse_end(end) for end in given_range)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Who lost the most: people before and rows left by group, for the custodian only.
 
-A group is everyone with the same published label, or, for numbers, in the same range of the originals.
+A group is everyone whose original a published label covers, the coarsest if labels of several levels are published; or,
+for numbers, everyone in the same range of the originals.
 """
 
 from __future__ import annotations
@@ -162,7 +163,7 @@ def _coarsen(texts: pl.Series, published_labels: set[str], hierarchy: Hierarchy 
     if hierarchy is None:
         return texts
     labels = published_labels - {SUPPRESSED}
-    covers = [{row[0]: next((label for label in row if label in labels), row[0]) for row in hierarchy.rows}]
+    covers = [{row[0]: next((label for label in reversed(row) if label in labels), row[0]) for row in hierarchy.rows}]
     covers += [{row[0]: row[level] for row in hierarchy.rows} for level in range(1, hierarchy.height)]
     for cover in covers:
         groups = texts.replace(cover)

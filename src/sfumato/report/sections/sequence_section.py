@@ -18,7 +18,7 @@ from sfumato.losses import LOSSES, is_share
 from sfumato.measure.sequences.sequence_checks import sequence_anonymity
 from sfumato.measure.sequences.support_counts import count_pattern_supports
 from sfumato.measure.sequences.visits import count_holders, edit_distances, flow_counts
-from sfumato.public.marked_items import MARK, find_mark
+from sfumato.public.marked_items import MARK, find_mark, remove_marks
 from sfumato.public.thresholds import find_gap_limits
 from sfumato.release import Release
 from sfumato.report.pictures.grid_pictures import draw_grid_figures
@@ -55,7 +55,7 @@ def build_sequence_section(
     step, mark = release.find_step(SequenceDetails) or release, find_mark(release, original)
     details = step.details.get_family(SequenceDetails) or SequenceDetails()
     figures = [
-        _draw_lengths(published_sequences, original),
+        _draw_lengths(published_sequences, mark, original),
         _draw_items(published_sequences, mark, original),
         *_draw_patterns(utility, details.crowd, hides=details.sensitive is not None),
     ]
@@ -102,7 +102,7 @@ def build_outgoing_sequence_section(published_sequences: Sequences, mark: str = 
         "What is published",
         intro,
         (
-            _draw_lengths(published_sequences),
+            _draw_lengths(published_sequences, mark),
             _draw_items(published_sequences, mark),
             *(draw_grid_figures(published_sequences, mark=mark) or [_draw_steps(published_sequences, mark)]),
         ),
@@ -190,8 +190,10 @@ def _name_pattern(pattern: Sequence[Sequence[str]]) -> str:
     return " → ".join("+".join(map(str, element)) for element in pattern)
 
 
-def _draw_lengths(published_sequences: Sequences, original: Sequences | None = None) -> ReportFigure:
-    several = [np.diff(data.offsets) for data in (original, published_sequences) if data is not None]
+def _draw_lengths(published_sequences: Sequences, mark: str, original: Sequences | None = None) -> ReportFigure:
+    """How many sequences are how long; a mark is no element."""
+    unmarked_sequences = remove_marks(published_sequences, mark)
+    several = [np.diff(data.offsets) for data in (original, unmarked_sequences) if data is not None]
     names, counts = _count_in_bins(several)
     return _build_pair_figure("Lengths", "Distribution of sequence lengths.", names, counts, "Elements")
 

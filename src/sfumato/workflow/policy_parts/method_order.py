@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 from sfumato.errors import PolicyError, quote_names
-from sfumato.protect.footprint import may_drop_rows
+from sfumato.protect.footprint import Footprint, may_drop_rows
 from sfumato.protect.method import Method
 from sfumato.table import Missing, Table
 
@@ -67,15 +67,36 @@ def _find_table_clash(first: Method, second: Method, original: Table) -> _Clash 
     if later_footprint.drops_rows:
         reason = f"it may drop rows that claims of {_get_tag(first)} cover"
         return _Clash(reason, _cure_dropped_rows(first, second, original), cured_by_order=True)
+    return _find_column_clash(_Step(_get_tag(first), earlier), _Step(_get_tag(second), later_footprint), original)
+
+
+class _Step(NamedTuple):
+    """One of two methods that drop no rows."""
+
+    tag: str
+    footprint: Footprint
+
+    def keep_sensitive(self) -> _Step:
+        """The same if it stars no rows."""
+        footprint = self.footprint
+        kept_columns = footprint.changes - footprint.empties
+        return _Step(self.tag, replace(footprint, changes=kept_columns, empties=frozenset(), stars_rows=False))
+
+
+def _find_column_clash(first: _Step, second: _Step, original: Table) -> _Clash | None:
+    """The first column about which two methods do not fit in this order, and why; None if they fit."""
+    earlier, later_footprint = first.footprint, second.footprint
     if later_footprint.blanks and earlier.survives_blanks:
-        return _explain_stars(_get_tag(first)) if earlier.stars_rows else None
+        return _explain_stars(first.tag) if earlier.stars_rows else None
     if names := later_footprint.changes & (earlier.changes | earlier.promises):
-        return _Clash(f"it would change {_quote(names)}, about which {_get_tag(first)} promises something", _APART)
+        if names <= earlier.empties | later_footprint.empties:
+            return _explain_emptied(_quote(names), first, second, original)
+        return _Clash(f"it would change {_quote(names)}, about which {first.tag} promises something", _APART)
     if names := (earlier.changes | frozenset(original.identifying)) & later_footprint.needs:
-        reason = f"it needs {_quote(names)} as in the originals, and {_get_tag(first)} changes or removes it"
+        reason = f"it needs {_quote(names)} as in the originals, and {first.tag} changes or removes it"
         return _Clash(reason, _APART, cured_by_order=True)
     if names := earlier.reads & later_footprint.hides:
-        reason = f"it hides {_quote(names)}, but what {_get_tag(first)} publishes depends on the true {_quote(names)}"
+        reason = f"it hides {_quote(names)}, but what {first.tag} publishes depends on the true {_quote(names)}"
         return _Clash(reason, _APART, cured_by_order=True)
     return None
 
@@ -95,11 +116,26 @@ def _cure_dropped_rows(first: Method, second: Method, original: Table) -> str:
 def _explain_stars(first: str) -> _Clash:
     return _Clash(
         f"it may empty cells of suppressed rows, and {first} states how many there are and that they look alike",
-        f'let {first} star no row (suppressed_rows = "drop" and global recoding, suppression_limit = 0, or '
-        "suppress = false)",
+        f"let {first} star no row ({_NO_STARS})",
     )
 
 
+def _explain_emptied(names: str, first: _Step, second: _Step, original: Table) -> _Clash:
+    """Both treat some columns, but one of them only because suppressed rows do not show these."""
+    star_tag, promise_tag = (first.tag, second.tag) if first.footprint.empties else (second.tag, first.tag)
+    kept_steps = first.keep_sensitive(), second.keep_sensitive()
+    cure = "remove one of them"
+    for step, later_step in (kept_steps, kept_steps[::-1]):
+        if _find_column_clash(step, later_step, original) is None:
+            order = "" if step.tag == first.tag else f"put {step.tag} first, and "
+            cure = f"{order}let {star_tag} star no row ({_NO_STARS if step.tag == star_tag else _NO_SUPPRESSION})"
+            break
+    reason = f"{star_tag} empties {names} in suppressed rows, and {promise_tag} promises something about {names}"
+    return _Clash(reason, cure)
+
+
+_NO_SUPPRESSION = "suppression_limit = 0, or suppress = false"
+_NO_STARS = f'suppressed_rows = "drop" and global recoding, {_NO_SUPPRESSION}'
 _OTHER_MISSING = 'choose another meaning of missing cells than "drop", such as own_value'
 _APART = "give each method columns of its own, or remove one of them"
 
