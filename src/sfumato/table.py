@@ -399,7 +399,7 @@ _AS_TEXT = (pl.Categorical, pl.Enum, pl.Null, pl.Datetime, pl.Time, pl.Decimal, 
 
 def _read_hierarchy(hierarchy_source: Any, frame: pl.DataFrame, column: str) -> Hierarchy:
     if column not in frame.columns:
-        suggestion = ask_meant([column], frame.columns)
+        suggestion = ask_meant([column], frame.columns) or "; remove the hierarchy"
         raise DataError(f'a hierarchy is given for "{column}", which is not a column of the table{suggestion}')
     if isinstance(hierarchy_source, Hierarchy):
         return hierarchy_source

@@ -53,7 +53,7 @@ class StoredTable:
         table = cls(rows, assign_roles(columns, roles, rows.source), {}, Missing.parse(missing))
         strange = [name for name in hierarchies or {} if name not in columns]
         if strange:
-            suggestion = ask_meant(strange, columns)
+            suggestion = ask_meant(strange, columns) or "; remove the hierarchy"
             raise DataError(f'a hierarchy is given for "{strange[0]}", which is not a column of the table{suggestion}')
         built_hierarchies = {
             name: table._build_hierarchy(name, given_hierarchy) for name, given_hierarchy in (hierarchies or {}).items()

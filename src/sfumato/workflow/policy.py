@@ -134,7 +134,7 @@ class Policy(Description):
         if unrun:
             raise ValueError(f"the gate limits the risk of {', '.join(unrun)}, which is not listed under [[attack]]")
         if self.gives not in ("table", "sequences") and self.output.order != "as_read":
-            raise ValueError(f"tables and sequences can be shuffled; {self.gives} keep their order")
+            raise ValueError(f"tables and sequences can be shuffled; {self.gives} keep their order: remove `order`")
         if self.output.format is not None:
             try:
                 get_shape(self.gives).name_file(self.output.format)
