@@ -123,7 +123,7 @@ def cover_cells(original: pl.Series, published_cells: pl.Series, domain: Domain)
 
 
 checks_claim("untrue_cells", "exactly", needs_original=True, of_the_rest=True)(
-    lambda evidence, _: untrue_cells(evidence.published, evidence.original, evidence.find_original_rows())
+    lambda evidence, _: untrue_cells(evidence.published_data, evidence.original, evidence.find_original_rows())
 )
 checks_claim(
     "changed_cells",
@@ -131,7 +131,7 @@ checks_claim(
     properties=("changed_cells", "changed_in_other_columns"),
     needs_original=True,
     of_the_rest=True,
-)(lambda evidence, _: count_changed_cells(evidence.published, evidence.original, evidence.find_original_rows()))
+)(lambda evidence, _: count_changed_cells(evidence.published_data, evidence.original, evidence.find_original_rows()))
 checks_claim("kept_cells_changed", "exactly", needs_original=True, of_the_rest=True)(
     make_comparison_check(count_changed_kept_cells)
 )

@@ -368,8 +368,8 @@ def certify(
     body = certificate.model_dump(mode="json")
     if is_refused:
         return Certificate({**body, "files": {}, "signer": format_public_key(key), "signature": None})
-    leaving = gather_outgoing_account(body, account.published_data)
-    (staging.release / "report.html").write_text(render_report(leaving), encoding="utf-8")
+    outgoing_account = gather_outgoing_account(body, account.published_data)
+    (staging.release / "report.html").write_text(render_report(outgoing_account), encoding="utf-8")
     files = {path.name: hash_file(path) for path in sorted(staging.release.iterdir())}
     signed_certificate = Certificate.of(sign_certificate({**body, "files": files}, key))
     (staging.release / NAME).write_bytes(signed_certificate.raw)

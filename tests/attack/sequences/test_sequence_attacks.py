@@ -193,9 +193,9 @@ def test_best_rows_are_those_of_brute_force(order: str) -> None:
         for number, points in enumerate(known_points):
             held_counts = [count_points(row, points, order) for row in rows[:30]]
             best = max(held_counts)
-            assert lookup.fitting.rows[number] == (held_counts.count(best) if best else 0)
+            assert lookup.fitting_traces.rows[number] == (held_counts.count(best) if best else 0)
             assert lookup.holds_all[number] == (best == len(points))
-            assert lookup.fitting.holds_own[number] == (
+            assert lookup.fitting_traces.holds_own[number] == (
                 own_rows[number] >= 0 and best > 0 and held_counts[own_rows[number]] == best
             )
 
@@ -289,8 +289,8 @@ def test_marks_that_stand_for_anything_are_those_of_brute_force(order: Any) -> N
             points = [str(truth.items[code]) for code in codes]
             held_counts = [count_held_when_filled(row, points, order) for row in marked_rows]
             best = [row_index for row_index, count in enumerate(held_counts) if count == max(held_counts) > 0]
-            assert lookup.fitting.rows[person] == len(best), (marked_rows, points)
-            assert lookup.fitting.holds_own[person] == (person in best)
+            assert lookup.fitting_traces.rows[person] == len(best), (marked_rows, points)
+            assert lookup.fitting_traces.holds_own[person] == (person in best)
             assert lookup.holds_all[person] == (max(held_counts) == len(points))
 
 

@@ -128,7 +128,9 @@ class Minimality(Attack):
         )
 
     def _choose_column(self, release: Release) -> str:
-        spoken: set[str] = {name for model in _list_models(_find_leveling_step(release)) for name in model.columns()}
+        spoken: set[str] = {
+            name for model in _list_models(_find_leveling_step(release)) for name in model.list_columns()
+        }
         if self.column is None and len(spoken) == 1:
             return spoken.pop()
         name, *more = choose_sensitive_columns(release.data, self.column)
@@ -202,7 +204,7 @@ def _combine_limits(models: Sequence[Any], column: str) -> ClassLimits:
         raise MinimalityUnsound("none: the models are not known")
     limits = ClassLimits()
     for model in models:
-        if model.class_limits is None or set(model.columns()) - {column}:
+        if model.class_limits is None or set(model.list_columns()) - {column}:
             raise MinimalityUnsound("none: a finer node may have been refused for a reason that is not worked out")
         limits = limits.combine(model.class_limits)
     return limits
@@ -244,10 +246,10 @@ def _look_up(published_table: Table, people: Table, column: str) -> Links:
 def _find_lowest_level(cells: pl.Series, hierarchy: Hierarchy) -> int:
     """The lowest level at which all the labels of a column stand."""
     labels = set(spell_cells(cells).drop_nulls().unique().to_list())
-    fitting = [number for number, level in enumerate(hierarchy.levels) if labels <= set(level.labels)]
-    if not fitting:
+    levels = [number for number, level in enumerate(hierarchy.levels) if labels <= set(level.labels)]
+    if not levels:
         raise MinimalityUnsound("none: a column is not published at one level of its hierarchy")
-    return fitting[0]
+    return levels[0]
 
 
 def _generalize_labels(cells: pl.Series, hierarchy: Hierarchy, level: int) -> pl.Series:

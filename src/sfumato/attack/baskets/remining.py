@@ -286,10 +286,14 @@ def _count_blind_hits(hidden_rules: set[Rule], names: frozenset[str]) -> Fractio
 
 def _measure_threshold_distances(results: Iterable[_AttackedSecrets]) -> Mapping[str, float]:
     """How far the hidden rules are below their thresholds, as shares of them."""
-    lacking = sorted(result.thresholds.measure_lack(counts) for result in results for counts in result.seen_counts)
-    if not lacking:
+    distances = sorted(result.thresholds.measure_lack(counts) for result in results for counts in result.seen_counts)
+    if not distances:
         return {}
-    return {"nearest": float(lacking[0]), "median": float(lacking[len(lacking) // 2]), "farthest": float(lacking[-1])}
+    return {
+        "nearest": float(distances[0]),
+        "median": float(distances[len(distances) // 2]),
+        "farthest": float(distances[-1]),
+    }
 
 
 def _count_confidence_bands(results: Iterable[_AttackedSecrets]) -> Mapping[str, int]:

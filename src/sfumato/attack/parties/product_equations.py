@@ -62,13 +62,13 @@ def recover_disguised_vector(coefficients: Ints, disguised_values: Ints) -> Reco
     small = disguised_values - coefficients @ _fit_randoms(
         coefficients, disguised_values
     )  # exact, and small enough for floats
-    cancelling: Floats = null_space(coefficients.T.astype(np.float64))
+    null_vectors: Floats = null_space(coefficients.T.astype(np.float64))
 
     def satisfies(guess: Flags) -> bool:
         rest = disguised_values - guess
         return bool((rest == coefficients @ _fit_randoms(coefficients, rest)).all())
 
-    return _search(cancelling.T, cancelling.T @ small, satisfies)
+    return _search(null_vectors.T, null_vectors.T @ small, satisfies)
 
 
 def _search(matrix: Floats, values: Floats, satisfies: Callable[[Flags], bool]) -> RecoveredVector:

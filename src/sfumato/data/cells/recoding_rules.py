@@ -109,14 +109,14 @@ def _read_grid(numbers: Floats) -> Floats:
 
 def _align_ranks(cells: pl.Series, values: pl.Series) -> Recode:
     """Any rule that keeps the order: as many people are below a published number as cells are."""
-    ours, counts = np.unique(_read_numbers(cells), return_counts=True)
+    own_values, counts = np.unique(_read_numbers(cells), return_counts=True)
     known_numbers = np.sort(_read_numbers(values.drop_nulls()))
     ends = np.round(np.cumsum(counts)[:-1] / counts.sum() * len(known_numbers)).astype(np.int64)
     cuts = known_numbers[np.clip(ends, 0, len(known_numbers) - 1)]
 
     def recode(other_values: pl.Series) -> pl.Series:
         places = np.searchsorted(cuts, _read_numbers(other_values), "right")
-        return restore_cells(ours[places], other_values.is_not_null(), cells.dtype)
+        return restore_cells(own_values[places], other_values.is_not_null(), cells.dtype)
 
     return recode
 

@@ -47,11 +47,11 @@ def refuse_unread_dates(values: pl.Series, source: str) -> None:
 
 def _explain(known_texts: pl.Series, alike: int) -> str:
     """What is unclear about some dates, and what to write."""
-    fitting = FittingForms()
-    fitting.observe(known_texts)
+    fitting_forms = FittingForms()
+    fitting_forms.observe(known_texts)
     short = [form for form in _SHORT_YEARS if not read_form(known_texts, form).null_count()]
-    if len(fitting.forms) > 1:
-        first, second = fitting.forms[:2]
+    if len(fitting_forms.forms) > 1:
+        first, second = fitting_forms.forms[:2]
         return f"and {first} fits them as well as {second}. Say which: {_write_form(known_texts, first)}"
     if short:
         return (

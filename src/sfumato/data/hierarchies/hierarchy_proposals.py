@@ -332,8 +332,8 @@ def _propose_rare_groups(known_values: pl.Series) -> _Proposals:
     limits = sorted({max(FEWEST, int(share * rows)) for share in RARE_SHARES})
     other = _choose_label("other values", counts)
     groups = [{word: other if count < limit else word for word, count in counts.items()} for limit in limits]
-    telling = [group for group in groups if 2 < len(set(group.values())) < len(counts)]
-    unequal = [group for number, group in enumerate(telling) if group not in telling[:number]]
+    useful_groups = [group for group in groups if 2 < len(set(group.values())) < len(counts)]
+    unequal = [group for number, group in enumerate(useful_groups) if group not in useful_groups[:number]]
     if unequal:
         rows_of_leaves = [[word, *(group[word] for group in unequal), SUPPRESSED] for word in counts]
         yield _UNKNOWN_WORDS, _build_from_rows(rows_of_leaves, known_values.name)

@@ -185,9 +185,9 @@ def iterate_text_cells(path: Path, text: TextFormat, part: int = _BLOCK) -> Iter
 def _read_ahead(reader: pyarrow.csv.CSVStreamingReader) -> Iterator[pa.RecordBatch]:
     """The parts of a file; the next is parsed by another thread while someone works on this one."""
     with ThreadPoolExecutor(1) as thread:
-        coming = thread.submit(next, reader, None)
-        while (part := coming.result()) is not None:
-            coming = thread.submit(next, reader, None)
+        next_part = thread.submit(next, reader, None)
+        while (part := next_part.result()) is not None:
+            next_part = thread.submit(next, reader, None)
             yield part
 
 

@@ -49,10 +49,10 @@ def count_miscoded_cells(
 
 
 checks_claim("beyond_limits", "exactly", arguments=_SHOWN_ARGUMENTS)(
-    lambda evidence, arguments: count_beyond_limits(evidence.published, **arguments)
+    lambda evidence, arguments: count_beyond_limits(evidence.published_data, **arguments)
 )
 checks_claim("rows_at_limits", "at_least", arguments=_SHOWN_ARGUMENTS)(
-    lambda evidence, arguments: count_rows_at_limits(evidence.published, **arguments)
+    lambda evidence, arguments: count_rows_at_limits(evidence.published_data, **arguments)
 )
 checks_claim("miscoded_cells", "exactly", needs_original=True)(make_comparison_check(count_miscoded_cells))
 

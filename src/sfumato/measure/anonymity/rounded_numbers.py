@@ -67,6 +67,6 @@ def _read_numbers(column: pl.Series) -> Floats:
 
 
 checks_claim("numbers_between_steps", "exactly", arguments=("columns", "step"))(
-    lambda evidence, arguments: count_between_steps(evidence.published, **arguments)
+    lambda evidence, arguments: count_between_steps(evidence.published_data, **arguments)
 )
 checks_claim("largest_rounding", "at_most", needs_original=True)(make_comparison_check(measure_largest_rounding))

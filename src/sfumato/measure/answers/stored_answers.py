@@ -12,7 +12,7 @@ from sfumato.engine.aligned_batches import AlignedBatch, align_batches
 from sfumato.measure.answers.answer_checks import (
     AnswerTally,
     compute_answer_epsilon,
-    count_cells_changed_besides_answers,
+    count_cells_changed_without_answers,
     count_errors,
     count_strange_answers,
     index_categories,
@@ -57,10 +57,10 @@ def _measure_deviation(evidence: StoredEvidence, arguments: Arguments) -> Number
     return count_errors(tally.test(arguments["p"], arguments["q"]))
 
 
-def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Number:
+def _count_other_changes(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
     return evidence.comparison.count_aligned(
-        lambda original, published_table: count_cells_changed_besides_answers(original, published_table, **arguments)
+        lambda original, published_table: count_cells_changed_without_answers(original, published_table, **arguments)
     )
 
 
@@ -68,6 +68,6 @@ ANSWER_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
     "answer_epsilon": lambda _, arguments: compute_answer_epsilon(**arguments),
     "strange_answers": _count_strange,
     "answers_off_channel": _measure_deviation,
-    "changed_beside_answers": _count_changed_besides,
+    "changed_without_answers": _count_other_changes,
 }
 """Claims about answers that can be measured on a file; not of bits, nor of people who are asked again."""

@@ -163,10 +163,12 @@ def count_baskets(published_baskets: Baskets) -> int:
     return len(published_baskets)
 
 
-checks_claim("basket_count", "exactly", properties=("baskets",))(lambda evidence, _: count_baskets(evidence.published))
+checks_claim("basket_count", "exactly", properties=("baskets",))(
+    lambda evidence, _: count_baskets(evidence.published_data)
+)
 checks_claim("foreign_items", "exactly", needs_original=True)(
     lambda evidence, arguments: count_foreign_items(
-        evidence.published, evidence.original, str(arguments.get("unknown_mark", ""))
+        evidence.published_data, evidence.original, str(arguments.get("unknown_mark", ""))
     )
 )
 
@@ -174,7 +176,9 @@ checks_claim("foreign_items", "exactly", needs_original=True)(
 @checks_claim("exposed_rules", "exactly", properties=("hidden_rules",), private="sensitive")
 def _check_exposed_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     secret = evidence.details["sensitive"]
-    return exposed_rules(evidence.published, secret, int(arguments["min_support"]), arguments.get("min_confidence"))
+    return exposed_rules(
+        evidence.published_data, secret, int(arguments["min_support"]), arguments.get("min_confidence")
+    )
 
 
 def reaches_thresholds(whole: int, left_support: int, least: int, share: Fraction | None) -> bool:

@@ -90,8 +90,8 @@ def _count_item_rules(published_baskets: StoredBaskets, item: str, least: int, s
     item_codes = np.full(len(published_baskets.items), -1, dtype=np.int64)
     item_codes[code] = 0
     for batch in published_baskets.iterate("counting items together"):
-        holding = np.repeat(_spread(batch, item_codes, 1)[0], batch.sizes)
-        joint_counts += np.bincount(batch.codes[holding], minlength=len(published_baskets.items))
+        holding_mask = np.repeat(_spread(batch, item_codes, 1)[0], batch.sizes)
+        joint_counts += np.bincount(batch.codes[holding_mask], minlength=len(published_baskets.items))
     kept_mask = joint_counts >= max(least, 1)
     # Bits of the items, and whole numbers for each occurrence.
     weight = Weight(40 + int(kept_mask.sum()) / 4, 64)

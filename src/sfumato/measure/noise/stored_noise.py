@@ -21,7 +21,7 @@ from sfumato.engine.aligned_batches import align_batches
 from sfumato.errors import DataError
 from sfumato.measure.noise.cut_checks import flag_outside_cuts, measure_narrowest_cut
 from sfumato.measure.noise.noise_checks import (
-    count_cells_changed_besides_noise,
+    count_cells_changed_without_noise,
     flag_outside_intervals,
     measure_narrowest_remainder,
     read_noise_numbers,
@@ -221,8 +221,8 @@ def _measure_dependence(evidence: StoredEvidence, arguments: Arguments) -> Numbe
 
 def _make_weights(other: StoredPairs) -> Callable[[slice], Floats]:
     def weigh(part: slice) -> Floats:
-        theirs = other.number_pairs[1, part] - other.number_pairs[0, part]
-        return np.vstack((other.standardize(part), theirs, np.abs(theirs)))
+        other_noise = other.number_pairs[1, part] - other.number_pairs[0, part]
+        return np.vstack((other.standardize(part), other_noise, np.abs(other_noise)))
 
     return weigh
 
@@ -254,11 +254,11 @@ def _associate(weigh: Callable[[slice], Floats], rank: Callable[[slice], Floats]
     return float((np.abs(products[varied_mask]) * np.sqrt(12) / lengths[varied_mask, None]).max(initial=0.0))
 
 
-def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Number:
+def _count_other_changes(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
     names = arguments["columns"]
     return evidence.comparison.count_aligned(
-        lambda original, published_table: count_cells_changed_besides_noise(original, published_table, names)
+        lambda original, published_table: count_cells_changed_without_noise(original, published_table, names)
     )
 
 
@@ -307,6 +307,6 @@ NOISE_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
     "cut_privacy": _make_check(_measure_cut),
     "outside_cuts": _make_check(_count_outside_cuts),
     "noise_dependence": _measure_dependence,
-    "changed_beside_noise": _count_changed_besides,
+    "changed_without_noise": _count_other_changes,
 }
 """Claims about noise that can be measured on a file; not of noise that is shaped like the data."""

@@ -77,10 +77,10 @@ def _contradict(first: Side, second: Side) -> bool:
 
 
 checks_claim("small_remainders", "exactly", arguments=("k",))(
-    lambda evidence, arguments: count_small_remainders(evidence.published, int(arguments["k"]))
+    lambda evidence, arguments: count_small_remainders(evidence.published_data, int(arguments["k"]))
 )
-checks_claim("overlapping_rules", "exactly")(lambda evidence, _: count_overlapping_rules(evidence.published))
-checks_claim("top_confidence", "at_most")(lambda evidence, _: measure_top_confidence(evidence.published))
+checks_claim("overlapping_rules", "exactly")(lambda evidence, _: count_overlapping_rules(evidence.published_data))
+checks_claim("top_confidence", "at_most")(lambda evidence, _: measure_top_confidence(evidence.published_data))
 checks_claim("untrue_rules", "exactly", needs_original=True)(
-    lambda evidence, _: count_untrue_rules(evidence.published, evidence.original)
+    lambda evidence, _: count_untrue_rules(evidence.published_data, evidence.original)
 )

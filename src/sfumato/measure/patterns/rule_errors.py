@@ -57,4 +57,4 @@ def _list_true_rules(original: Baskets, least: int, confidence: Fraction, most: 
 
 @checks_claim("weak_rules", "exactly", arguments=("min_confidence",))
 def _check_weak_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return count_weak_rules(evidence.published, float(arguments["min_confidence"]))
+    return count_weak_rules(evidence.published_data, float(arguments["min_confidence"]))

@@ -185,8 +185,8 @@ def choose_compared_columns(original: Table, published_table: Table, columns: Se
     """The requested columns, or every published one that is not identifying; an error if one is not in both tables."""
     original_names = set(original.frame.columns)
     if columns is None:
-        naming = {name for name, role in original.roles.items() if role is Role.IDENTIFYING}
-        names = [name for name in published_table.frame.columns if name not in naming]
+        identifying_names = {name for name, role in original.roles.items() if role is Role.IDENTIFYING}
+        names = [name for name in published_table.frame.columns if name not in identifying_names]
     else:
         names = list(columns)
     absent = [name for name in names if name not in original_names or name not in published_table.frame.columns]

@@ -138,9 +138,9 @@ def _list_misleading_entries(rounds: Sequence[_GuessingRound], excess: int) -> l
     order = candidates[np.argsort(-sure[candidates], kind="stable")][:excess]
     chosen_entries: dict[Entry, None] = {}
     for index, guessing_round in enumerate(rounds):
-        mine = order[owner[order] == index]
+        own_order = order[owner[order] == index]
         chosen_entries |= dict.fromkeys(
-            _list_turning_entries(guessing_round.guesses, positions[mine]) if len(mine) else ()
+            _list_turning_entries(guessing_round.guesses, positions[own_order]) if len(own_order) else ()
         )
     return list(chosen_entries)
 
