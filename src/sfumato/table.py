@@ -321,10 +321,10 @@ def build_table_frame(data: Any, source: str) -> pl.DataFrame:
     try:
         return pl.DataFrame(dict(data), strict=True) if isinstance(data, Mapping) else _convert_frame(data)
     except (pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError) as error:
-        raise DataError(f"{source}: {_explain_unreadable(data, error)}") from None
+        raise DataError(f"{source}: {_explain_no_table(data, error)}") from None
 
 
-def _explain_unreadable(data: Any, error: Exception) -> str:
+def _explain_no_table(data: Any, error: Exception) -> str:
     """Why data is not a table, and what to type instead; never a cell."""
     if isinstance(data, str | Path):
         return "this is a path, and not a frame; read the file with sf.Table.read(path, roles={...})"

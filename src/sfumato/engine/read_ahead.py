@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-Element = TypeVar("Element")
+ReadItem = TypeVar("ReadItem")
 
 
-def read_ahead(items: Iterable[Element]) -> Iterator[Element]:
+def read_ahead(items: Iterable[ReadItem]) -> Iterator[ReadItem]:
     """The items in their order, each asked for in another thread as soon as the one before is taken."""
     end = object()
     source = iter(items)

@@ -75,7 +75,9 @@ class Evidence:
         )
 
 
-Measure = Callable[[Evidence, Mapping[str, Any]], Number]
+Arguments = Mapping[str, Any]
+"""What a claim gives its measure, by name."""
+Measure = Callable[[Evidence, Arguments], Number]
 
 
 @dataclass(frozen=True)

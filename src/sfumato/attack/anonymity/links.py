@@ -134,7 +134,7 @@ def find_links(published_table: Table, people: Table, columns: Sequence[str]) ->
     starred_rows, plain = np.flatnonzero(hidden_mask), np.flatnonzero(~hidden_mask)
     signatures = _split_by_levels(cells, plain, shapes)
     if signatures is None:
-        parts.append(find_covering_rows(_list_texts(cells, columns), plain, people, columns, published_table))
+        parts.append(find_covering_rows(_spell_known_cells(cells, columns), plain, people, columns, published_table))
         counts = counts + parts[0].counts
     else:
         for signature, rows in signatures:
@@ -231,7 +231,7 @@ def _spell_table(table: Table, columns: Sequence[str]) -> _Cells:
     return {name: NarrowCells(spell_cells(values), codes) for name, (values, codes) in coded_columns.items()}
 
 
-def _list_texts(cells: _Cells, names: Sequence[str], rows: Ints | None = None) -> pl.DataFrame:
+def _spell_known_cells(cells: _Cells, names: Sequence[str], rows: Ints | None = None) -> pl.DataFrame:
     """The cells as texts, of some rows or of all."""
     codes_by_column = {name: cells[name].codes if rows is None else cells[name].codes[rows] for name in names}
     return pl.DataFrame([cells[name].values.gather(codes).alias(name) for name, codes in codes_by_column.items()])
@@ -314,7 +314,7 @@ def _join_at_levels(
             for name in names
         }
         if any(column_cells.values.null_count() for column_cells in labels.values()):
-            return _join_unknown_values(_list_texts(labels, names), _list_texts(cells, names, rows), rows)
+            return _join_unknown_values(_spell_known_cells(labels, names), _spell_known_cells(cells, names, rows), rows)
     sought_keys, keys = _number_keys(known_cells, _take_rows(cells, names, rows), shapes, levels)
     return match_keys(sought_keys, keys, rows)
 

@@ -99,7 +99,9 @@ class Minimality(Attack):
         published_table, column = release.data, self._choose_column(release)
         report_progress("minimality")
         people = trace_people(release, truth)
-        tally = CandidateSets.of(_look_up(published_table, people, column)).tally(published_table, people, column)
+        tally = CandidateSets.of(_link_covered_people(published_table, people, column)).tally(
+            published_table, people, column
+        )
         belief = _PersonalBelief.believe_shares(tally)
         try:
             step = _find_leveling_step(release)
@@ -234,7 +236,7 @@ def _refuse_unsound(release: Release, people: Table) -> None:
         raise MinimalityUnsound("none: missing cells that match anything or nothing make no classes to count")
 
 
-def _look_up(published_table: Table, people: Table, column: str) -> Links:
+def _link_covered_people(published_table: Table, people: Table, column: str) -> Links:
     """The rows that cover everybody, with the meaning of missing cells by which more of them are known alike."""
     readings = list_table_readings(published_table, people, published_table.quasi_identifying)
     return max(

@@ -63,7 +63,7 @@ class RowSearch:
         if not self.classes.height or not person_groups.height:
             zero_counts = np.zeros(people.frame.height, dtype=np.int64)
             return MatchedRows(np.zeros(0, dtype=np.int64), zero_counts, zero_counts)
-        counts, classes = _search(self._price(person_groups), person_groups.height, self.classes.height)
+        counts, classes = _search_rows(self._price(person_groups), person_groups.height, self.classes.height)
         order, start, count = expand_classes(classes, counts, self.classes["\0at"])
         persons = person_groups["\0at"].explode().to_numpy()
         of_person = np.empty(len(persons), dtype=np.int64)
@@ -162,7 +162,7 @@ def _group_alike(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     return frame.select(names).with_row_index("\0at").group_by(names, maintain_order=True).agg("\0at")
 
 
-def _search(prices: Sequence[Price], people: int, rows: int) -> tuple[Ints, Ints]:
+def _search_rows(prices: Sequence[Price], people: int, rows: int) -> tuple[Ints, Ints]:
     """How many rows cost each person least, and which: rows that a truthful column rules out are passed over."""
     from sfumato.kernels.anonymity.likeliest import LabelCosts, NumberCosts, list_cheapest_rows
 

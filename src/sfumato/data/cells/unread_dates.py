@@ -42,10 +42,10 @@ def refuse_unread_dates(values: pl.Series, source: str) -> None:
     if not len(known_texts) or alike < _TYPICAL * len(known_texts):
         return
     count = f"{alike:,} values look like dates" if alike > 1 else "1 value looks like a date"
-    raise DataError(f'{source}: in "{values.name}", {count}, {_explain(known_texts, alike)}')
+    raise DataError(f'{source}: in "{values.name}", {count}, {_explain_unclear_dates(known_texts, alike)}')
 
 
-def _explain(known_texts: pl.Series, alike: int) -> str:
+def _explain_unclear_dates(known_texts: pl.Series, alike: int) -> str:
     """What is unclear about some dates, and what to write."""
     fitting_forms = FittingForms()
     fitting_forms.observe(known_texts)

@@ -16,7 +16,7 @@ import numpy as np
 from sfumato.arrays import Flags, Ints
 from sfumato.engine.stored_baskets import CodedBatch, StoredBaskets, Weight
 from sfumato.errors import DataError, PolicyError
-from sfumato.measure.baskets.recount import Itemset
+from sfumato.measure.baskets.recount import ItemNames
 from sfumato.measure.baskets.side_effects import SecretNames, exposed_item_rules, reaches_thresholds
 from sfumato.public.thresholds import Confidence, parse_exact_confidence
 from sfumato.release import Claim, Finding, Number
@@ -58,7 +58,7 @@ def count_exposed_rules(
     )
 
 
-def count_stored_supports(baskets: StoredBaskets, itemsets: list[Itemset]) -> dict[Itemset, int]:
+def count_stored_supports(baskets: StoredBaskets, itemsets: list[ItemNames]) -> dict[ItemNames, int]:
     """How many baskets hold each itemset."""
     code_of = {str(item): number for number, item in enumerate(baskets.items)}
     names = sorted({name for items in itemsets for name in items if name in code_of})

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ import polars as pl
 from sfumato.arrays import Floats
 from sfumato.engine.aligned_batches import align_batches
 from sfumato.errors import DataError
+from sfumato.measure.checks import Arguments
 from sfumato.measure.noise.cut_checks import flag_outside_cuts, measure_narrowest_cut
 from sfumato.measure.noise.noise_checks import (
     count_cells_changed_without_noise,
@@ -38,8 +39,6 @@ from sfumato.release import Number
 if TYPE_CHECKING:
     from sfumato.measure.stored_changes import StoredComparison
     from sfumato.measure.stored_claims import StoredEvidence
-
-Arguments = Mapping[str, Any]
 
 
 class NumberPair(NamedTuple):
@@ -254,7 +253,7 @@ def _associate(weigh: Callable[[slice], Floats], rank: Callable[[slice], Floats]
     return float((np.abs(products[varied_mask]) * np.sqrt(12) / lengths[varied_mask, None]).max(initial=0.0))
 
 
-def _count_other_changes(evidence: StoredEvidence, arguments: Arguments) -> Number:
+def _count_changes_without_noise(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
     names = arguments["columns"]
     return evidence.comparison.count_aligned(
@@ -307,6 +306,6 @@ NOISE_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
     "cut_privacy": _make_check(_measure_cut),
     "outside_cuts": _make_check(_count_outside_cuts),
     "noise_dependence": _measure_dependence,
-    "changed_without_noise": _count_other_changes,
+    "changed_without_noise": _count_changes_without_noise,
 }
 """Claims about noise that can be measured on a file; not of noise that is shaped like the data."""

@@ -17,8 +17,8 @@ from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
 from sfumato.rules import Rules
 
-Side = frozenset[str]
-Confidences = dict[tuple[Side, Side], Fraction]
+SideNames = frozenset[str]
+Confidences = dict[tuple[SideNames, SideNames], Fraction]
 
 
 def count_weak_rules(rules: Rules, min_confidence: float) -> int:

@@ -16,7 +16,7 @@ from sfumato.arrays import Flags, Ints
 from sfumato.baskets import Item
 from sfumato.sequences import Sequences
 
-Elements = Sequence[Sequence[Item]]
+PatternElements = Sequence[Sequence[Item]]
 
 
 class ItemPlaces:
@@ -29,7 +29,7 @@ class ItemPlaces:
         self._is_flat = len(sequences.codes) == len(sequences.element_offsets) - 1
         self._elements_by_item: dict[str, Ints] = {}
 
-    def count_matching(self, pattern: Elements, max_gap: int | None = None, window: int | None = None) -> int:
+    def count_matching(self, pattern: PatternElements, max_gap: int | None = None, window: int | None = None) -> int:
         """How many sequences contain a pattern of itemsets."""
         if not pattern:
             return len(self._sequences)

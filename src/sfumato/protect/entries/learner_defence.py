@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
+from sfumato.details import Entry
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.entries.learner import (
     LEARNERS,
@@ -27,8 +28,6 @@ from sfumato.mine.entries.learner import (
     predict_hidden,
 )
 from sfumato.runtime.progress import report_progress
-
-Entry = tuple[int, str]
 
 
 def choose_entries_against_learners(

@@ -22,7 +22,7 @@ from sfumato.mine.patterns.derivability import Conjunction, SupportReasoning, re
 from sfumato.patterns import Patterns
 from sfumato.runtime.progress import report_progress
 
-Side = tuple[int, ...]
+ConjunctionCodes = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class RaisedPatterns:
     """Safe patterns, and what was added to make them safe."""
 
     patterns: Patterns
-    added_baskets: tuple[tuple[Side, int], ...]
+    added_baskets: tuple[tuple[ConjunctionCodes, int], ...]
     """Invented baskets, as indices into the vocabulary, and the count of each."""
     rounds: int
     complete: bool
@@ -47,7 +47,7 @@ class RepairTarget:
 
 def raise_supports(data: Baskets, least: int, k: int, deadline: float = inf) -> RaisedPatterns:
     """Add baskets until no published support discloses a pattern of fewer than k, as far as can be reasoned in time."""
-    added_baskets: list[tuple[Side, int]] = []
+    added_baskets: list[tuple[ConjunctionCodes, int]] = []
     rounds = 0
     while True:
         report_progress("raising supports", rounds)
@@ -65,7 +65,7 @@ def raise_supports(data: Baskets, least: int, k: int, deadline: float = inf) -> 
         rounds += 1
 
 
-def add_baskets(data: Baskets, added_baskets: Sequence[tuple[Side, int]]) -> Baskets:
+def add_baskets(data: Baskets, added_baskets: Sequence[tuple[ConjunctionCodes, int]]) -> Baskets:
     """The baskets and the added ones."""
     lengths = [len(basket) for basket, copies in added_baskets for _ in range(copies)]
     codes = [code for basket, copies in added_baskets for _ in range(copies) for code in basket]
@@ -127,7 +127,7 @@ def _count_target_baskets(data: Baskets, target: RepairTarget) -> int:
     return int((sums == len(present_codes)).sum())
 
 
-def choose_covering_baskets(targets: Sequence[RepairTarget], frequent: frozenset[int]) -> list[Side]:
+def choose_covering_baskets(targets: Sequence[RepairTarget], frequent: frozenset[int]) -> list[ConjunctionCodes]:
     """Baskets that together fit every target: greedily, as few baskets with as few items as possible.
 
     Targets share a basket if no item must be both present and absent. Together they are a frequent set, so no
@@ -159,5 +159,5 @@ def _pack_mask(codes: Sequence[int]) -> int:
     return sum(1 << code for code in codes)
 
 
-def _unpack_mask(bits: int) -> Side:
+def _unpack_mask(bits: int) -> ConjunctionCodes:
     return tuple(code for code in range(bits.bit_length()) if bits >> code & 1)

@@ -47,7 +47,7 @@ def find_new_patterns(original: Sequences, published_sequences: Sequences, least
         visits += 1 + items.size * node.published_matches.rows.size // _CELLS_OF_VISIT
         if visits > MOST_VISITS:
             raise PolicyError("too many patterns may be new")
-        for child in _extend(node, items, published_places, original_places, least):
+        for child in _extend_node(node, items, published_places, original_places, least):
             stack.append(child)
             if child.original_matches.rows.size < least:
                 new.add(tuple(frequent_codes[list(child.items)].tolist()))
@@ -164,7 +164,7 @@ def _list_new_items(node: _PatternNode, published_places: _NextPlaces, latest: I
     return np.flatnonzero((published_places.next_places[:, starts[is_new]] < ends).any(axis=1))
 
 
-def _extend(
+def _extend_node(
     node: _PatternNode, items: Ints, published_places: _NextPlaces, original_places: _NextPlaces, least: int
 ) -> list[_PatternNode]:
     """The pattern with one more item, for each that enough published sequences allow."""
