@@ -69,32 +69,39 @@ def main() -> None:
 
 
 def _beside_pycanon(folder: Path, table: sf.Table) -> None:
-    theirs = pycanon(folder / "arx-adult/adult.csv")
-    if theirs is None:
+    peer_results = pycanon(folder / "arx-adult/adult.csv")
+    if peer_results is None:
         print("anonymity: pycanon is not installed (set PYCANON_PYTHON to an interpreter that has it); ours alone")
-    ours: dict[str, Callable[[], float]] = {
+    own_measures: dict[str, Callable[[], float]] = {
         "k": (lambda: k_anonymity(table)),
         "l": (lambda: distinct_l(table, SENSITIVE)),
         "t": (lambda: t_equal(table, SENSITIVE)),
     }
     rows: list[tuple[object, ...]] = []
-    for name, work in ours.items():
-        rows.append(_row(name, float(work()), best_of(5, work), theirs[name] if theirs else None))
-    calls_seconds = best_of(5, lambda: [work() for work in ours.values()])
+    for name, work in own_measures.items():
+        rows.append(_row(name, float(work()), best_of(5, work), peer_results[name] if peer_results else None))
+    calls_seconds = best_of(5, lambda: [work() for work in own_measures.values()])
     anonymity_seconds = best_of(5, lambda: anonymity(table))
-    total = (0.0, sum(seconds for _, seconds in theirs.values())) if theirs else None
+    total = (0.0, sum(seconds for _, seconds in peer_results.values())) if peer_results else None
     rows.append(_row("k, l and t, one call each", None, calls_seconds, total))
     rows.append(_row("anonymity(): all 12 models in one call, beside their three", None, anonymity_seconds, total))
     head = ("what", "ours", "pycanon's", "time", "pycanon's time", "pycanon ÷ ours")
     show(f"Achieved values, ARX's Adult ({len(table):,} rows, 8 columns, {SENSITIVE} sensitive)", head, rows)
 
 
-def _row(name: str, value: float | None, seconds: float, theirs: tuple[float, float] | None) -> tuple[object, ...]:
-    ours = "" if value is None else f"{value:.9g}"
-    if not theirs:
-        return name, ours, "", f"{seconds * 1000:.1f} ms", "", ""
-    peer = "" if value is None else f"{theirs[0]:.9g}"
-    return name, ours, peer, f"{seconds * 1000:.1f} ms", f"{theirs[1]:.2f} s", f"{theirs[1] / seconds:.0f}×"
+def _row(name: str, value: float | None, seconds: float, peer_result: tuple[float, float] | None) -> tuple[object, ...]:
+    own_text = "" if value is None else f"{value:.9g}"
+    if not peer_result:
+        return name, own_text, "", f"{seconds * 1000:.1f} ms", "", ""
+    peer = "" if value is None else f"{peer_result[0]:.9g}"
+    return (
+        name,
+        own_text,
+        peer,
+        f"{seconds * 1000:.1f} ms",
+        f"{peer_result[1]:.2f} s",
+        f"{peer_result[1] / seconds:.0f}×",
+    )
 
 
 def _growth(base: sf.Table) -> None:

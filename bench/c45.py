@@ -59,14 +59,19 @@ def _beside_scikit_learn(table: sf.Table, target: str, repeats: int) -> None:
 
     words = table.frame.drop(target).with_columns(pl.col(pl.String).rank("dense"))
     cells, classes = words.fill_null(float("nan")).to_numpy().astype(np.float32), table.frame[target].to_numpy()
-    ours = cpu_seconds(lambda: train_c45(table, target), repeats)
+    own_time = cpu_seconds(lambda: train_c45(table, target), repeats)
     tree = train_c45(table, target)
-    rows = [("C4.5, pruned", f"{ours:.2f} s", "1", f"{tree.n_leaves:,}")]
+    rows = [("C4.5, pruned", f"{own_time:.2f} s", "1", f"{tree.n_leaves:,}")]
     for criterion in ("entropy", "gini"):
         learner = DecisionTreeClassifier(criterion=criterion, random_state=0)
-        theirs = cpu_seconds(partial(learner.fit, cells, classes), repeats)
+        peer_time = cpu_seconds(partial(learner.fit, cells, classes), repeats)
         rows.append(
-            (f"scikit-learn, {criterion}", f"{theirs:.2f} s", f"{ours / theirs:.2f}", f"{learner.get_n_leaves():,}")
+            (
+                f"scikit-learn, {criterion}",
+                f"{peer_time:.2f} s",
+                f"{own_time / peer_time:.2f}",
+                f"{learner.get_n_leaves():,}",
+            )
         )
     method = EncodeForTrees(target=target)
     key = method.new_key(table)

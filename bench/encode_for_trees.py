@@ -79,7 +79,7 @@ def _beside_the_fit(table: sf.Table) -> None:
     fit_seconds, direct = time_once(lambda: fit(table.frame))
     provider = fit(release.data.frame)
     decoding = best_of(3, lambda: decode_tree(provider, key, table))
-    same = same_tree(decode_tree(provider, key, table), direct)
+    is_same = same_tree(decode_tree(provider, key, table), direct)
     rows = [
         ("new_key", f"{key_seconds:.2f} s", f"{key_seconds / fit_seconds:.1%}"),
         ("protect", f"{protect_seconds:.2f} s", f"{protect_seconds / fit_seconds:.1%}"),
@@ -92,7 +92,7 @@ def _beside_the_fit(table: sf.Table) -> None:
         ("Bu et al. (2007), MATLAB, 3 GHz Pentium: 1 to 2 s a column", "10 to 20 s", ""),
         ("scikit-learn's fit on the originals", f"{fit_seconds:.1f} s", "100 %"),
         (f"decode_tree, {provider.tree_.node_count:,} nodes", f"{decoding:.2f} s", f"{decoding / fit_seconds:.1%}"),
-        ("decoded = direct, node by node", str(same), ""),
+        ("decoded = direct, node by node", str(is_same), ""),
     ]
     show(f"Covertype, {len(table):,} × {NUMBERS}, warm", ("step", "time", "of scikit-learn's fit"), rows)
 

@@ -67,10 +67,10 @@ def measure_method(method: EncodeItems | EncodeBloom, data: sf.Baskets) -> tuple
         itemsets, mining = time_work(lambda: frequent_itemsets(release.data, least))
     true, directly = time_work(lambda: frequent_itemsets(data, least))
     decoded_itemsets, decoding = time_work(lambda: decode_itemsets(itemsets, key, data, least))
-    same = sorted(map(sorted, decoded_itemsets["items"].to_list())) == sorted(map(sorted, true["items"].to_list()))
+    is_same = sorted(map(sorted, decoded_itemsets["items"].to_list())) == sorted(map(sorted, true["items"].to_list()))
     risk = "" if isinstance(method, EncodeBloom) else _risks(release, data)
     seconds = [f"{duration:.2f} s" for duration in (drawing, encoding, mining, directly, decoding)]
-    return (*seconds, f"{len(itemsets)} for {len(true)}", "yes" if same else "NO", risk)
+    return (*seconds, f"{len(itemsets)} for {len(true)}", "yes" if is_same else "NO", risk)
 
 
 def _risks(release: sf.Release, data: sf.Baskets) -> str:

@@ -160,8 +160,8 @@ def _beside_anjana(folder: Path) -> None:
     # At 100 % anjana generalizes nothing and deletes every row in a small class: that is what `height` asks for.
     ways: tuple[tuple[float, MetricName], ...] = ((0.0, "loss"), (0.05, "loss"), (1.0, "loss"), (1.0, "height"))
     for limit, metric in ways:
-        theirs = anjana(folder / "arx-adult/adult.csv", limit)
-        if theirs is None:
+        peer = anjana(folder / "arx-adult/adult.csv", limit)
+        if peer is None:
             print("generalize: anjana is not installed (set ANJANA_PYTHON to an interpreter that has it); skipped")
             return
         method = sf.Generalize(models=(sf.KAnonymity(k=5),), suppression_limit=limit, metric=metric)
@@ -169,9 +169,9 @@ def _beside_anjana(folder: Path) -> None:
         seconds = best_of(9, lambda method=method: method.protect(table))  # type: ignore[misc]
         rows.append(
             (
-                f"{limit:.0%}", metric, f"{seconds * 1000:.0f} ms", f"{theirs[0]:.2f} s", f"{theirs[0] / seconds:.0f}×",
-                f"{losses['loss']:.4f}", f"{_loss_of(theirs[1], table):.4f}", losses["suppressed_rows"],
-                len(table) - theirs[1].height,
+                f"{limit:.0%}", metric, f"{seconds * 1000:.0f} ms", f"{peer[0]:.2f} s", f"{peer[0] / seconds:.0f}×",
+                f"{losses['loss']:.4f}", f"{_loss_of(peer[1], table):.4f}", losses["suppressed_rows"],
+                len(table) - peer[1].height,
             )
         )  # fmt: skip
     head = ("limit", "metric", "ours", "anjana", "anjana ÷ ours", "loss", "anjana's", "suppressed", "anjana's")
@@ -198,11 +198,11 @@ def _metrics(folder: Path) -> None:
     show("Generalize, ARX's Adult (30,162 rows), k = 5, warm, whole protect()", head, rows)
     table = adult(folder, EIGHT)
     naive = best_of(1, lambda: exhaustive(table, "loss", 1508))
-    ours = best_of(3, lambda: sf.Generalize(models=(sf.KAnonymity(k=5),), suppression_limit=0.05).protect(table))
+    own_time = best_of(3, lambda: sf.Generalize(models=(sf.KAnonymity(k=5),), suppression_limit=0.05).protect(table))
     show(
         "Against exhaustive search with the same kernel (8 columns, 5 %)",
         ("exhaustive", "ours", "ratio"),
-        [(f"{naive:.2f} s", f"{ours:.3f} s", f"{naive / ours:.0f}×")],
+        [(f"{naive:.2f} s", f"{own_time:.3f} s", f"{naive / own_time:.0f}×")],
     )
 
 

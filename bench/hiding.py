@@ -62,11 +62,11 @@ def naive_1b(rows: list[set[Any]], rules: tuple[Rule, ...], least: int, confiden
     for left, right in rules:
         rule_items, antecedent_items = set(left) | set(right), set(left)
         while True:
-            holding = [row for row in rows if rule_items <= row]
+            holding_values = [row for row in rows if rule_items <= row]
             sides = sum(antecedent_items <= row for row in rows)
-            if len(holding) < least or len(holding) < Fraction(str(confidence)) * sides:
+            if len(holding_values) < least or len(holding_values) < Fraction(str(confidence)) * sides:
                 break
-            min(holding, key=len).discard(right[0])
+            min(holding_values, key=len).discard(right[0])
             changes += 1
     return changes
 

@@ -124,7 +124,7 @@ def _beside_peers(folder: Path) -> None:
                     for miner in (fim.fpgrowth, fim.eclat)
                 ]
             frame, arrays, *peer_times = in_turns(3 if sets > 1_000_000 else 7, *works)
-            theirs = f"{min(peer_times):.1f}" if peer_times else "–"
+            peer_text = f"{min(peer_times):.1f}" if peer_times else "–"
             speedup = f"{min(peer_times) / frame:.1f}×" if peer_times else "–"
             mlxtend_speedup = f"{mlxtend / frame:.0f}×" if mlxtend and kind == "all" else "–"
             rows.append(
@@ -134,7 +134,7 @@ def _beside_peers(folder: Path) -> None:
                     f"{sets:,}",
                     f"{frame:.1f}",
                     f"{arrays:.1f}",
-                    theirs,
+                    peer_text,
                     speedup,
                     mlxtend_speedup,
                 )
@@ -147,17 +147,17 @@ def _beside_peers(folder: Path) -> None:
 
 def _memory(folder: Path) -> None:
     rows: list[tuple[object, ...]] = []
-    ours = (0, 0, 0)
+    own_peaks = (0, 0, 0)
     for name, share, _ in SETTINGS:
         import_peak, read, mining_peak = peaks = _peaks(PEAK, folder / name, share)
-        ours = peaks if (name, share) == RETAIL else ours
+        own_peaks = peaks if (name, share) == RETAIL else own_peaks
         rows.append((f"{name} {100 * share:g} %", import_peak, read, mining_peak, mining_peak - import_peak))
     mlxtend = _peaks(PEAK_MLXTEND, folder / RETAIL[0], RETAIL[1]) if peer("mlxtend") else None
     if mlxtend:
         rows.append(("mlxtend, retail 0.1 %", *mlxtend, mlxtend[2] - mlxtend[0]))
     whole = mlxtend[2] if mlxtend else MLXTEND_RETAIL_MB
-    peak_ratio = f"{(mlxtend[2] - mlxtend[0]) / (ours[2] - ours[0]):.0f}×" if mlxtend else "–"
-    rows.append(("mlxtend's times ours", "", "", f"{whole / ours[2]:.1f}×", peak_ratio))
+    peak_ratio = f"{(mlxtend[2] - mlxtend[0]) / (own_peaks[2] - own_peaks[0]):.0f}×" if mlxtend else "–"
+    rows.append(("mlxtend's times ours", "", "", f"{whole / own_peaks[2]:.1f}×", peak_ratio))
     head = ("data", "imported, MB", "and read, MB", "and mined to a frame, MB", "data and mining alone, MB")
     show("Peak memory of a fresh process", head, rows)
 

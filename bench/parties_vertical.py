@@ -88,8 +88,8 @@ def _align(rows: int) -> Sequence[object]:
 
 def _mine(sites: int, rows: int, items: int = 4) -> Sequence[object]:
     chance = np.random.default_rng(sites)
-    leaning = chance.random(rows)
-    matrix = chance.random((rows, sites * items)) < 0.6 * leaning[:, None]
+    row_levels = chance.random(rows)
+    matrix = chance.random((rows, sites * items)) < 0.6 * row_levels[:, None]
     names = [f"{'abc'[number // items]}{number % items}" for number in range(sites * items)]
     lists = [[name for name, has in zip(names, row, strict=True) if has] for row in matrix.tolist()]
     pooled_baskets = Baskets.of(lists)

@@ -25,20 +25,20 @@ class PlainPrefixSpan:
         return list(self._grow((), [(row, -1) for row in range(len(self._rows))], least))
 
     def _grow(self, prefix: Pattern, ends: Ends, least: int) -> Iterator[tuple[int, Pattern]]:
-        following, joining = self._extend(prefix, ends)
-        for item, positions in following.items():
+        next_ends, joint_ends = self._extend(prefix, ends)
+        for item, positions in next_ends.items():
             if len(positions) >= least:
                 yield len(positions), (*prefix, (item,))
                 yield from self._grow((*prefix, (item,)), positions, least)
-        for item, positions in joining.items():
+        for item, positions in joint_ends.items():
             if len(positions) >= least:
                 longer_pattern = (*prefix[:-1], (*prefix[-1], item))
                 yield len(positions), longer_pattern
                 yield from self._grow(longer_pattern, positions, least)
 
     def _extend(self, prefix: Pattern, ends: Ends) -> tuple[dict[int, Ends], dict[int, Ends]]:
-        following: dict[int, Ends] = defaultdict(list)
-        joining: dict[int, Ends] = defaultdict(list)
+        next_ends: dict[int, Ends] = defaultdict(list)
+        joint_ends: dict[int, Ends] = defaultdict(list)
         last = prefix[-1] if prefix else ()
         last_items = frozenset(last)
         for row, end in ends:
@@ -50,10 +50,10 @@ class PlainPrefixSpan:
                     for item in elements[position]:
                         if item not in followers:
                             followers.add(item)
-                            following[item].append((row, position))
+                            next_ends[item].append((row, position))
                 if last and len(elements[position]) > len(last) and last_items <= sets[position]:
                     for item in elements[position]:
                         if item > last[-1] and item not in joiners:
                             joiners.add(item)
-                            joining[item].append((row, position))
-        return following, joining
+                            joint_ends[item].append((row, position))
+        return next_ends, joint_ends

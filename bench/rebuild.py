@@ -15,9 +15,9 @@ def measure(size: int) -> tuple[str, str, str, str]:
     frame = frame.with_columns(frame["zip"].alias("visit"))
     table = sf.Table.of(frame, {**list_population_roles(), "visit": "insensitive"}, build_population_hierarchies())
     method = sf.Generalize(models=(sf.KAnonymity(k=5),), suppression_limit=0.05)
-    protecting = best_of(2, lambda: method.protect(table))
-    rebuilding = best_of(5, lambda: rebuild_frame(table.frame))
-    return f"{size:,}", str(frame.width), f"{protecting:.3f} s", f"{rebuilding:.4f} s"
+    protect_time = best_of(2, lambda: method.protect(table))
+    rebuild_time = best_of(5, lambda: rebuild_frame(table.frame))
+    return f"{size:,}", str(frame.width), f"{protect_time:.3f} s", f"{rebuild_time:.4f} s"
 
 
 def main() -> None:

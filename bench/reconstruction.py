@@ -119,23 +119,25 @@ def _against_a_peer() -> None:
         noisy_edges = build_noisy_edges(noise, edges)
         channel, counts = build_channel(noise, edges, noisy_edges), count_in_bins(noisy, noisy_edges)
 
-        def peer(stopping: float, channel: Any = channel, counts: Any = counts) -> Any:
+        def peer(threshold: float, channel: Any = channel, counts: Any = counts) -> Any:
             return iterative_unfold(
                 data=counts, data_err=np.sqrt(np.maximum(counts, 1)), response=channel, response_err=channel * 0 + 1e-9,
                 efficiencies=np.ones(BINS), efficiencies_err=np.full(BINS, 1e-9), ts="ks",
-                ts_stopping=stopping, max_iter=10,
+                ts_stopping=threshold, max_iter=10,
             )  # fmt: skip
 
         start = time.perf_counter()
-        theirs = peer(1e-12)
+        peer_result = peer(1e-12)
         slow = time.perf_counter() - start
-        steps = int(theirs["num_iterations"])
-        same = best_of(3, lambda c=counts, a=channel, s=steps: binned_em(c, a, stop=s))  # type: ignore[misc]
-        gap = np.abs(theirs["unfolded"] / theirs["unfolded"].sum() - binned_em(counts, channel, stop=steps)).sum()
+        steps = int(peer_result["num_iterations"])
+        own_time = best_of(3, lambda c=counts, a=channel, s=steps: binned_em(c, a, stop=s))  # type: ignore[misc]
+        gap = np.abs(
+            peer_result["unfolded"] / peer_result["unfolded"].sum() - binned_em(counts, channel, stop=steps)
+        ).sum()
         early = peer(0.01)["unfolded"]
         rows.append(
             (
-                name, steps, f"{same * 1e3:.2f} ms", f"{slow * 1e3:.0f} ms", f"{gap:.1e}",
+                name, steps, f"{own_time * 1e3:.2f} ms", f"{slow * 1e3:.0f} ms", f"{gap:.1e}",
                 f"{error(binned_em(counts, channel), true):.3f}", f"{error(early / early.sum(), true):.3f}",
             )
         )  # fmt: skip

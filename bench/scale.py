@@ -123,7 +123,7 @@ def _measure_baskets(size: int) -> tuple[str, Cost, Cost, Cost]:
         (folder / "hiding.toml").write_text(HIDING, encoding="utf-8")
         command, by_duckdb = (sys.executable, "-m", "sfumato"), ("--engine", "duckdb")
         itemsets_path = f"{folder}/found.txt"
-        mine = measure(
+        mining = measure(
             folder,
             *command,
             "mine",
@@ -136,7 +136,7 @@ def _measure_baskets(size: int) -> tuple[str, Cost, Cost, Cost]:
         )
         hide = measure(folder, *command, "run", f"{folder}/hiding.toml", "--out", f"{folder}/out", *by_duckdb)
         verify = measure(folder, *command, "verify", f"{folder}/out", *by_duckdb)
-        return f"{size:,}", mine, hide, verify
+        return f"{size:,}", mining, hide, verify
 
 
 def write_sales(path: Path, size: int) -> None:

@@ -77,18 +77,18 @@ def _beside_peers(folder: Path) -> None:
         sequences = sf.Sequences.read(folder / name)
         subsequences = sf.mine.frequent_subsequences(sequences, share)
         clock = best_of(7, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
-        ours = _time_best(7, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
-        theirs, speedup = "–", "–"
+        own_time = _time_best(7, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
+        peer_text, speedup = "–", "–"
         if peer is not None and is_waited_for:
             least = int(subsequences["support"].min())  # type: ignore[arg-type]
             miner = peer(sequences.to_lists())
             counts: list[Any] = []
             plain_seconds = _time_once(lambda m=miner, c=counts, n=least: c.extend(m.frequent(n)))  # type: ignore[misc]
             assert len(counts) == subsequences.height, "the miners disagree"
-            theirs, speedup = f"{1000 * plain_seconds:.0f}", f"{plain_seconds / ours:.0f}×"
+            peer_text, speedup = f"{1000 * plain_seconds:.0f}", f"{plain_seconds / own_time:.0f}×"
         spmf_speedup = f"{spmf / clock:.0f}×" if spmf else "–"
-        times = (f"{1000 * ours:.1f}", f"{1000 * clock:.1f}")
-        rows.append((f"{name} {100 * share:g} %", f"{subsequences.height:,}", *times, theirs, speedup, spmf_speedup))
+        times = (f"{1000 * own_time:.1f}", f"{1000 * clock:.1f}")
+        rows.append((f"{name} {100 * share:g} %", f"{subsequences.height:,}", *times, peer_text, speedup, spmf_speedup))
     head = ("data", "patterns", "frame, ms", "by the clock", "prefixspan, ms", "ahead", "SPMF's figure, by the clock")
     show("Frequent subsequences, warm, best of several", head, rows)
 
@@ -101,13 +101,19 @@ def _itemsets_beside_plain(folder: Path) -> None:
     for name, sequences, share in [*several, ("20,000 customers 1 %", draw_customers(20_000), 0.01)]:
         subsequences = sf.mine.frequent_subsequences(sequences, share)
         clock = best_of(15, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
-        ours = _time_best(15, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
+        own_time = _time_best(15, lambda s=sequences, m=share: sf.mine.frequent_subsequences(s, m))  # type: ignore[misc]
         miner, counts, least = PlainPrefixSpan(sequences.to_lists()), [], int(subsequences["support"].min())  # type: ignore[var-annotated, arg-type]
         plain_seconds = _time_once(lambda m=miner, c=counts, n=least: c.extend(m.frequent(n)))  # type: ignore[misc]
         assert len(counts) == subsequences.height, "the miners disagree"
-        times = (f"{1000 * ours:.1f}", f"{1000 * clock:.1f}", f"{1000 * plain_seconds:.0f}")
+        times = (f"{1000 * own_time:.1f}", f"{1000 * clock:.1f}", f"{1000 * plain_seconds:.0f}")
         rows.append(
-            (name, f"{subsequences.height:,}", *times, f"{plain_seconds / ours:.0f}×", f"{plain_seconds / clock:.0f}×")
+            (
+                name,
+                f"{subsequences.height:,}",
+                *times,
+                f"{plain_seconds / own_time:.0f}×",
+                f"{plain_seconds / clock:.0f}×",
+            )
         )
     head = ("data", "patterns", "frame, ms", "by the clock", "plain Python, ms", "ahead", "by the clock")
     show("Sequences of itemsets, warm, best of several", head, rows)

@@ -68,8 +68,10 @@ def main() -> None:
                 run = measure(folder, "run", str(policy), "--out", out, "--engine", engine)
                 verify = measure(folder, "verify", out, "--engine", engine)
                 rows.append((f"{size:,}", engine, audit, run, verify))
-            same = len({hash_file(folder / engine / "release" / "data.parquet") for engine in ("duckdb", "spark")}) == 1
-            rows.append((f"{size:,}", "the same bytes" if same else "DIFFERENT BYTES", "", "", ""))
+            is_same = (
+                len({hash_file(folder / engine / "release" / "data.parquet") for engine in ("duckdb", "spark")}) == 1
+            )
+            rows.append((f"{size:,}", "the same bytes" if is_same else "DIFFERENT BYTES", "", "", ""))
     show(
         f"The built-in population, 5-anonymous, SFUMATO_MEMORY={MEMORY}, Spark on {_get_master()}",
         ("people", "engine", "audit", "run", "verify"),

@@ -113,13 +113,13 @@ def by_milp(swap_records: SwapRecords) -> float:
     count, width = swap_records.chances.shape
     places = np.arange(count * width)
     record, takes = places // width, places % width
-    moving = takes != swap_records.own_categories[record]
-    counted_moves = moving & swap_records.free[record]
+    moves_mask = takes != swap_records.own_categories[record]
+    counted_moves = moves_mask & swap_records.free[record]
     rows = np.concatenate([record, np.full(int(counted_moves.sum()), count), count + 1 + takes])
     matrix = coo_array((np.ones(len(rows)), (rows, np.concatenate([places, places[counted_moves], places]))))
     category_weights = np.bincount(swap_records.own_categories, weights=swap_records.weight, minlength=width)
     sums = np.concatenate([swap_records.weight, [swap_records.changes], category_weights])
-    upper = np.where(~swap_records.free[record] & ~moving, 0, swap_records.weight[record])
+    upper = np.where(~swap_records.free[record] & ~moves_mask, 0, swap_records.weight[record])
     losses = (
         swap_records.chances[np.arange(count), swap_records.own_categories][:, None] - swap_records.chances
     ).ravel() / UNIT

@@ -170,15 +170,15 @@ def _judge_frame(label: str, seconds: float, table: sf.Table, frame: pl.DataFram
 def _peer(table: sf.Table, module: str, program: str) -> tuple[float, pl.DataFrame] | None:
     """A peer in a process of its own, with its own packages first; None where it is not there or fails."""
     places = [folder_name for folder_name in os.environ.get("SFUMATO_PEERS", "").split(os.pathsep) if folder_name]
-    having = [folder_name for folder_name in places if (Path(folder_name) / module).exists()]
-    if not having:
+    found_folders = [folder_name for folder_name in places if (Path(folder_name) / module).exists()]
+    if not found_folders:
         return None
     with tempfile.TemporaryDirectory() as folder:
         input_path, output_path = Path(folder) / "in.csv", Path(folder) / "out.csv"
         table.frame.write_csv(input_path)
         ran = subprocess.run(
             [sys.executable, "-c", program, str(input_path), str(output_path)],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([*having, *places])},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([*found_folders, *places])},
             capture_output=True,
             text=True,
             check=False,

@@ -82,8 +82,8 @@ class Summary:
 
 def _describe(statement: Statement) -> dict[str, str]:
     return {
-        "theirs": statement.theirs,
-        "ours": statement.ours,
+        "theirs": statement.paper_result,
+        "ours": statement.own_result,
         "verdict": statement.verdict,
         "reason": statement.explanation,
         "assumes": statement.assumption,

@@ -80,9 +80,9 @@ class Assumption:
 class Statement:
     """Something that a paper states, and what we find."""
 
-    theirs: str
+    paper_result: str
     """What the paper says, with its number."""
-    ours: str
+    own_result: str
     holds: bool | None
     """Whether ours agrees within the tolerance; None where the two cannot be compared."""
     reason: str = ""
@@ -99,7 +99,7 @@ class Statement:
     def __post_init__(self) -> None:
         """Refuse a comparison that is avoided without a reason."""
         if self.holds is None and not self.reason:
-            raise ValueError(f"no reason why this cannot be compared: {self.theirs}")
+            raise ValueError(f"no reason why this cannot be compared: {self.paper_result}")
 
     @property
     def verdict(self) -> Verdict:
@@ -133,14 +133,18 @@ class Statement:
 def require_all(parameter: str, statements: Mapping[str, Statement], reason: str = "") -> Statement:
     """One statement at several values of a parameter that the paper leaves open: it holds only if it does at all."""
     first = next(iter(statements.values()))
-    ours = "; ".join(f"{value}: {statement.ours.rstrip('.')}" for value, statement in statements.items())
+    own_result = "; ".join(f"{value}: {statement.own_result.rstrip('.')}" for value, statement in statements.items())
     assumes = (*first.assumes, Assumption(parameter, tuple(statements)))
     if any(statement.holds is None for statement in statements.values()):
-        return replace(first, ours=ours, holds=None, assumes=assumes)
-    holding = [value for value, statement in statements.items() if statement.holds]
-    holding_text = f"holds at {', '.join(holding)} only" if holding else "holds at none of the values tried"
+        return replace(first, own_result=own_result, holds=None, assumes=assumes)
+    holding_values = [value for value, statement in statements.items() if statement.holds]
+    holding_text = (
+        f"holds at {', '.join(holding_values)} only" if holding_values else "holds at none of the values tried"
+    )
     why = f"The paper does not state {parameter}; the statement {holding_text}. {reason or first.reason}".strip()
-    return replace(first, ours=ours, holds=len(holding) == len(statements), reason=why, assumes=assumes)
+    return replace(
+        first, own_result=own_result, holds=len(holding_values) == len(statements), reason=why, assumes=assumes
+    )
 
 
 @dataclass(frozen=True)
@@ -160,7 +164,7 @@ class Tolerance:
 
     def accepts(self, pair: Pair) -> bool:
         """Whether our number is near enough."""
-        return abs(pair.ours - pair.theirs) <= self.size * (abs(pair.theirs) if self.relative else 1)
+        return abs(pair.own_result - pair.paper_result) <= self.size * (abs(pair.paper_result) if self.relative else 1)
 
     def describe(self, unit: str) -> str:
         """The tolerance in the unit of the numbers, with its reason."""
@@ -176,8 +180,8 @@ EXACT = Tolerance(0)
 class Pair(NamedTuple):
     """A number of the paper and ours."""
 
-    theirs: float
-    ours: float
+    paper_result: float
+    own_result: float
 
 
 def compare(
@@ -195,10 +199,10 @@ def compare(
         raise ValueError(f"there is nothing to compare: {quantity}")
     close = [tolerance.accepts(pair) for pair in pairs]
     count = f" ({sum(close)} of {len(pairs)} agree)" if len(pairs) > 1 else ""
-    theirs, ours = (", ".join(map(_write_number, values)) for values in zip(*pairs, strict=True))
+    paper_result, own_result = (", ".join(map(_write_number, values)) for values in zip(*pairs, strict=True))
     return Statement(
-        f"{quantity}: {theirs}{unit}",
-        f"{ours}{unit}{count}",
+        f"{quantity}: {paper_result}{unit}",
+        f"{own_result}{unit}{count}",
         all(close),
         reason,
         source,

@@ -101,7 +101,7 @@ def test_no_view_and_no_representation_holds_a_cell_of_the_originals(run_result:
     for name, thing in shown_things(run_result).items():
         for text in (thing._repr_html_(), repr(thing), str(thing)):
             assert not re.search(r"zzperson|zzleaf", text), name
-            if "Release" not in repr(thing) and not getattr(thing, "released", False):
+            if "Release" not in repr(thing) and not getattr(thing, "is_release", False):
                 assert not re.search(r"10000[01]\d|flu", text), name
         assert len(repr(thing)) < 600
 

@@ -107,7 +107,7 @@ def test_a_release_made_by_hand_shares_no_memory_with_the_originals() -> None:
     release = sf.Release(shared, None, (), {})
     arrow = release.data.frame.to_arrow(compat_level=pl.CompatLevel.newest())
     assert leaked([f"long enough {n:03}" for n in range(2, 13)], bytes_of_arrow(arrow)) == []
-    assert not people.released
+    assert not people.is_release
 
 
 def test_whose_baskets_they_were_is_not_in_a_release(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def _judge(frame: pl.DataFrame) -> tuple[Statement, Statement]:
 
 
 def _compare_sums(frame: pl.DataFrame, way: str) -> str:
-    ratios = [ours / best for ours, best in frame.select(way, "optimum").rows() if best]
+    ratios = [own_result / best for own_result, best in frame.select(way, "optimum").rows() if best]
     return f"{min(ratios):.2f} to {max(ratios):.2f}"
 
 

@@ -93,8 +93,14 @@ _BEYOND = (
 )
 
 
-def _row(example: str, quantity: str, theirs: str, ours: str) -> dict[str, Any]:
-    return {"example": example, "what": quantity, "theirs": theirs, "ours": ours, "same": theirs == ours}
+def _row(example: str, quantity: str, paper_result: str, own_result: str) -> dict[str, Any]:
+    return {
+        "example": example,
+        "what": quantity,
+        "theirs": paper_result,
+        "ours": own_result,
+        "same": paper_result == own_result,
+    }
 
 
 def _write_counts(counts: Counts) -> str:
@@ -114,8 +120,8 @@ def _example_1(table: Hidden) -> list[dict[str, Any]]:
     foretold = "tuples 5, 8, 9"
     for label, ian in _IANS.items():
         tuple_numbers = sorted({row + 1 for row, _ in _list_predicted(ian)})
-        ours = "tuples " + ", ".join(map(str, tuple_numbers))
-        rows.append(_row("1", f"private entries that rules predict, {label}", foretold, ours))
+        own_result = "tuples " + ", ".join(map(str, tuple_numbers))
+        rows.append(_row("1", f"private entries that rules predict, {label}", foretold, own_result))
     return rows
 
 
@@ -132,8 +138,8 @@ def _example_2(table: Hidden) -> list[dict[str, Any]]:
 
 def _example_3(table: Hidden) -> list[dict[str, Any]]:
     rule_counts = _count_rule(_blank_cells(table, {(7, TITLE)}), R1)
-    ours = f"confidence {rule_counts.public_confidence}, {rule_counts.hidden_size} entries predicted"
-    return [_row("3", f"{R1}, tuple 8's Title blanked", "confidence 1, 0 entries predicted", ours)]
+    own_result = f"confidence {rule_counts.public_confidence}, {rule_counts.hidden_size} entries predicted"
+    return [_row("3", f"{R1}, tuple 8's Title blanked", "confidence 1, 0 entries predicted", own_result)]
 
 
 def _example_4(table: Hidden) -> list[dict[str, Any]]:
@@ -145,8 +151,8 @@ def _example_4(table: Hidden) -> list[dict[str, Any]]:
 
 def _in_order(table: Hidden, name: str) -> list[tuple[str, ...]]:
     """The paper's tuples in our order where they are the same set: a database has no order."""
-    ours = table.project(ITEMSETS[name])
-    return ours if sorted(ours) == sorted(PROJECTED[name]) else PROJECTED[name]
+    own_result = table.project(ITEMSETS[name])
+    return own_result if sorted(own_result) == sorted(PROJECTED[name]) else PROJECTED[name]
 
 
 def _examples_5_to_8(ian_f: Hidden, ian_m: Hidden) -> list[dict[str, Any]]:
@@ -219,9 +225,11 @@ def _statements(rows: list[dict[str, Any]]) -> tuple[Statement, ...]:
     for example, group in groupby(rows, key=lambda row: str(row["example"])):
         of_example = list(group)
         printed_rows = [row for row in of_example if not row["what"].endswith(_MENDED)]
-        same = sum(row["same"] for row in printed_rows)
+        same_count = sum(row["same"] for row in printed_rows)
         mended_count = sum(row["same"] for row in of_example if "(Ian F)" not in row["what"])
-        theirs = f"Example {example}: {wording.count_noun(len(printed_rows), 'number')}"
+        paper_result = f"Example {example}: {wording.count_noun(len(printed_rows), 'number')}"
         why = f"Table 1 prints Ian as F; with Ian as M {mended_count} of {len(printed_rows)} are the same."
-        statements.append(Statement(theirs, f"{same} of them the same", same == len(printed_rows), why))
+        statements.append(
+            Statement(paper_result, f"{same_count} of them the same", same_count == len(printed_rows), why)
+        )
     return tuple(statements)

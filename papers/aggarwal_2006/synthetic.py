@@ -63,7 +63,7 @@ def _two(xs: Sequence[float], runs: Sequence[MiningRun], x: Axis, *, log: bool =
     )
 
 
-def falling(values: Sequence[float]) -> bool:
+def is_falling(values: Sequence[float]) -> bool:
     """Whether every value is below the one before it."""
     return all(follower < earlier for earlier, follower in pairwise(values))
 
@@ -74,14 +74,14 @@ def measure_bend(xs: Sequence[float], ys: Sequence[float]) -> float:
     return float(np.abs(line(np.asarray(xs)) - ys).max()) / (max(ys) - min(ys))
 
 
-def tolerate_one_more(ours: Sequence[float]) -> Tolerance:
+def tolerate_one_more(own_result: Sequence[float]) -> Tolerance:
     """Where the paper's one table would lie if it were one more of ours: a prediction interval of 95 %."""
     from scipy.stats import t
 
-    count = len(ours)
+    count = len(own_result)
     if count < 2:
         return EXACT
-    reach = float(t.ppf(0.975, count - 1)) * float(np.std(ours, ddof=1)) * float(np.sqrt(1 + 1 / count))
+    reach = float(t.ppf(0.975, count - 1)) * float(np.std(own_result, ddof=1)) * float(np.sqrt(1 + 1 / count))
     return Tolerance(reach, f"where one more table drawn at random would be, 95 % sure, from our {count}")
 
 
@@ -161,7 +161,7 @@ def _state_peak(factors: Sequence[float], rules: Sequence[int]) -> Statement:
     return Statement(
         "Many rules for Zipf factors 2 to 3, fewer towards 5.",
         f"most at {peak:g} ({max(rules):,}); from 3 to 5 {_run_of(tail)}",
-        2 <= peak <= 3 and falling(tail),
+        2 <= peak <= 3 and is_falling(tail),
     )
 
 
@@ -176,7 +176,7 @@ def _state_sensitive(factors: Sequence[float], sensitive: Sequence[int], name: s
     )
 
 
-def _state_more(theirs: str, factors: Sequence[float], run_groups: Sequence[Sequence[MiningRun]]) -> Statement:
+def _state_more(paper_result: str, factors: Sequence[float], run_groups: Sequence[Sequence[MiningRun]]) -> Statement:
     """Whether there are more rules in every later shape, at every factor."""
     more = [
         factor
@@ -185,7 +185,7 @@ def _state_more(theirs: str, factors: Sequence[float], run_groups: Sequence[Sequ
     ]
     sums = [sum(run.rules for run in many) for many in run_groups]
     return Statement(
-        theirs,
+        paper_result,
         f"So at {len(more)} of {len(factors)} Zipf factors; over all of them {_run_of(sums)} rules.",
         len(more) == len(factors),
         f"Not at {', '.join(f'{factor:g}' for factor in factors if factor not in more)}.",
@@ -204,7 +204,7 @@ def figure_4(setting: Setting) -> Findings:
             Statement(
                 "Rules increase as the support threshold goes down.",
                 f"From the largest threshold to the smallest: {_run_of(rules[::-1])}.",
-                falling(rules),
+                is_falling(rules),
             ),
             _judge_line(
                 "They increase exponentially.",
@@ -231,11 +231,11 @@ def figure_4(setting: Setting) -> Findings:
 STRAIGHT = Tolerance(0.1, "of the curve's height; less is hard to see in a printed curve, and no number is printed")
 
 
-def _judge_line(theirs: str, xs: Sequence[float], ys: Sequence[float], values: str, reason: str) -> Statement:
+def _judge_line(paper_result: str, xs: Sequence[float], ys: Sequence[float], values: str, reason: str) -> Statement:
     """Whether a curve is straight, over all its points."""
     bend = measure_bend(xs, ys)
-    ours = f"{values} the best straight line is off by {bend:.0%} of the range at most."
-    return Statement(theirs, ours, bend <= STRAIGHT.size, reason, tolerance=STRAIGHT.describe(""))
+    own_result = f"{values} the best straight line is off by {bend:.0%} of the range at most."
+    return Statement(paper_result, own_result, bend <= STRAIGHT.size, reason, tolerance=STRAIGHT.describe(""))
 
 
 def _factor_a_step(supports: Sequence[float], rules: Sequence[int], index: int) -> float:
@@ -259,7 +259,7 @@ def figure_5(setting: Setting) -> Findings:
             Statement(
                 "A lower confidence threshold introduces more rules and sensitive entries.",
                 f"From 100 % down to 60 %: rules {_run_of(rules[::-1])}; sensitive entries {_run_of(sensitive[::-1])}.",
-                falling(rules) and falling(sensitive),
+                is_falling(rules) and is_falling(sensitive),
             ),
             Statement("There are rules of confidence 100 %.", f"{rules[-1]:,} rules.", rules[-1] > 0),
             compare(
@@ -294,7 +294,7 @@ def figure_6(setting: Setting) -> Findings:
             Statement(
                 "Rules increase with the directly private set.",
                 f"{_run_of(rules)} for {_run_of(sizes)} private entries.",
-                falling(rules[::-1]),
+                is_falling(rules[::-1]),
             ),
             _judge_line(
                 "They increase linearly with it.",
@@ -317,7 +317,7 @@ TABLES = 5
 
 
 @cache
-def _blanking(quick: bool) -> dict[int, list[BlankingRun]]:
+def _run_blankings(quick: bool) -> dict[int, list[BlankingRun]]:
     """|K| by blanking factor; every factor on the same tables, one for each seed of the generator."""
     runs_by_factor: dict[int, list[BlankingRun]] = {}
     tables = [
@@ -361,7 +361,7 @@ def _blanking_grid(runs_by_factor: dict[int, list[BlankingRun]]) -> Grid:
 
 def figure_7(setting: Setting) -> Findings:
     """The size of the derived private set by blanking factor."""
-    runs_by_factor = _blanking(setting.quick)
+    runs_by_factor = _run_blankings(setting.quick)
     sizes = {factor: _mean([run.as_published for run in many]) for factor, many in runs_by_factor.items()}
     sensitive = [float(run.sensitive) for run in runs_by_factor[1]]
     entry_counts = {factor: [float(run.as_published) for run in runs_by_factor[factor]] for factor in (1, 30)}
@@ -386,7 +386,7 @@ def figure_7(setting: Setting) -> Findings:
             Statement(
                 "The fewer entries are blanked in a round, the smaller the derived set.",
                 _run_of(list(sizes.values())) + ".",
-                falling([*sizes.values()][::-1]),
+                is_falling([*sizes.values()][::-1]),
             ),
             _judge_privacy(runs_by_factor[1]),
         ),
@@ -406,15 +406,15 @@ def _judge_privacy(runs: Sequence[BlankingRun]) -> Statement:
     )
 
 
-def _compare_mean(quantity: str, theirs: float, ours: Sequence[float]) -> Statement:
+def _compare_mean(quantity: str, paper_result: float, means: Sequence[float]) -> Statement:
     """The mean of our tables against the one table of the paper."""
-    why = f"Tables are drawn at random, and the paper reports one; ours have {min(ours):,.0f} to {max(ours):,.0f}."
-    return compare(quantity, [Pair(theirs, _mean(ours))], tolerate_one_more(ours), reason=why)
+    why = f"Tables are drawn at random, and the paper reports one; ours have {min(means):,.0f} to {max(means):,.0f}."
+    return compare(quantity, [Pair(paper_result, _mean(means))], tolerate_one_more(means), reason=why)
 
 
 def figure_8(setting: Setting) -> Findings:
     """Running time by blanking factor: the runs of Figure 7."""
-    runs_by_factor = _blanking(setting.quick)
+    runs_by_factor = _run_blankings(setting.quick)
     seconds = {factor: _mean([run.seconds_as_published for run in many]) for factor, many in runs_by_factor.items()}
     x = Axis("entries blanked at a time", log=True)
     plot = draw_curves(
@@ -447,7 +447,7 @@ def figure_9(setting: Setting) -> Findings:
     rules = [run.rules for run in runs]
     return Findings(
         statements=(
-            Statement("The number of rules decreases as the table grows.", f"{_run_of(rules)}.", falling(rules)),
+            Statement("The number of rules decreases as the table grows.", f"{_run_of(rules)}.", is_falling(rules)),
             Statement(
                 "Mining takes less than 5 s for 10,000 tuples, and grows linearly with the table.",
                 f"{runs[0].seconds:.2f} s for 10,000 rows, {runs[-1].seconds:.2f} s for {sizes[-1]:,}.",

@@ -61,7 +61,7 @@ def measure_shelter(
 
 def figure_8(setting: Setting) -> Findings:
     """Statistics of Covertype's attributes."""
-    ours = measure_shelter(covertype(setting.folder))
+    own_result = measure_shelter(covertype(setting.folder))
     rows = [
         {
             "attribute": number,
@@ -71,7 +71,7 @@ def figure_8(setting: Setting) -> Findings:
             "mean_length": round(attribute.mean_length, 1), "mean_length_theirs": length,
             "pure_percent": round(100 * attribute.pure_share, 1), "pure_percent_theirs": share,
         }
-        for number, (attribute, printed_row) in enumerate(zip(ours, FIGURE_8, strict=True), 1)
+        for number, (attribute, printed_row) in enumerate(zip(own_result, FIGURE_8, strict=True), 1)
         for width, distinct, pieces, length, share in [printed_row]
     ]  # fmt: skip
 
@@ -117,12 +117,12 @@ def classes(setting: Setting) -> Findings:
     rows: list[dict[str, Any]] = []
     for choice_index, choice in enumerate(choices):
         report_progress("choices of classes", choice_index, len(choices))
-        ours = measure_shelter(covertype(setting.folder, choice.cover_type), min_width=choice.min_width)
-        same = sum(
-            attribute.pure_pieces == printed_row[2] for attribute, printed_row in zip(ours, FIGURE_8, strict=True)
+        own_result = measure_shelter(covertype(setting.folder, choice.cover_type), min_width=choice.min_width)
+        same_count = sum(
+            attribute.pure_pieces == printed_row[2] for attribute, printed_row in zip(own_result, FIGURE_8, strict=True)
         )
         name = "all seven apart" if choice.cover_type is None else f"{choice.cover_type} against the others"
-        rows.append({"cover_type": name, "least_width": choice.min_width, "counts_of_10": same})
+        rows.append({"cover_type": name, "least_width": choice.min_width, "counts_of_10": same_count})
     exact = [row for row in rows if row["counts_of_10"] == len(FIGURE_8)]
     next_best = max(row["counts_of_10"] for row in rows if row not in exact)
     return Findings(
@@ -147,16 +147,21 @@ def figure_11(setting: Setting) -> Findings:
             "radius": write_radius(radius),
             "discontinuities": attribute.discontinuities,
             "worst_percent": round(100 * attribute.worst_sorting, 1),
-            "worst_percent_theirs": theirs,
+            "worst_percent_theirs": paper_result,
             "expected_percent": round(100 * attribute.expected_sorting, 1),
             "advice": attribute.advice,
         }
-        for radius, ours in by_radius.items()
-        for number, (attribute, theirs) in enumerate(zip(ours, FIGURE_11, strict=True), 1)
+        for radius, own_result in by_radius.items()
+        for number, (attribute, paper_result) in enumerate(zip(own_result, FIGURE_11, strict=True), 1)
     ]
-    worst = {radius: [100 * attribute.worst_sorting for attribute in ours] for radius, ours in by_radius.items()}
+    worst = {
+        radius: [100 * attribute.worst_sorting for attribute in own_result] for radius, own_result in by_radius.items()
+    }
     return Findings(
-        (*require_all_radii({radius: state_figure_11(ours) for radius, ours in worst.items()}), *_state_words(rows)),
+        (
+            *require_all_radii({radius: state_figure_11(own_result) for radius, own_result in worst.items()}),
+            *_state_words(rows),
+        ),
         grids=(Grid("sorting", "Worst case of sorting, ours and theirs", frame_of(rows)),),
         remarks=(_WORST, _describe_nearest(worst)),
     )
@@ -166,7 +171,9 @@ def state_figure_11(worst: Sequence[float]) -> tuple[Statement, ...]:
     """The ten numbers at one radius, and which three are the highest."""
     most = sorted(range(len(worst)), key=lambda index: -worst[index])[:3]
     vulnerable = sorted(index + 1 for index in most)
-    pairs = [Pair(theirs, round(ours, 2)) for theirs, ours in zip(FIGURE_11, worst, strict=True)]
+    pairs = [
+        Pair(paper_result, round(own_result, 2)) for paper_result, own_result in zip(FIGURE_11, worst, strict=True)
+    ]
     return (
         compare("Worst case by attribute", pairs, WHOLE_PER_CENT, unit=" %", assumes=(CLASSES,)),
         Statement(
@@ -200,10 +207,10 @@ def _state_words(rows: Sequence[Mapping[str, Any]]) -> tuple[Statement, ...]:
 def _describe_nearest(worst: Mapping[float, Sequence[float]]) -> str:
     counts = {
         write_radius(radius): sum(
-            WHOLE_PER_CENT.accepts(Pair(theirs, round(worst_share, 2)))
-            for theirs, worst_share in zip(FIGURE_11, ours, strict=True)
+            WHOLE_PER_CENT.accepts(Pair(paper_result, round(worst_share, 2)))
+            for paper_result, worst_share in zip(FIGURE_11, own_result, strict=True)
         )
-        for radius, ours in worst.items()
+        for radius, own_result in worst.items()
     }
     nearest = max(counts, key=lambda radius: counts[radius])
     counts_text = ", ".join(f"{count} of {len(FIGURE_11)} at {radius}" for radius, count in counts.items())
@@ -214,12 +221,12 @@ def other_data_shelter(setting: Setting) -> Findings:
     """The same on WDBC and Adult's columns of numbers."""
     grids, statements = [], []
     for name, table in (("wdbc", wdbc(setting.folder)), ("adult", adult(setting.folder))):
-        ours = measure_shelter(table)
-        grids.append(Grid(name, f"{table.source}: what shelters its columns", _tabulate(ours)))
+        shelters = measure_shelter(table)
+        grids.append(Grid(name, f"{table.source}: what shelters its columns", _tabulate(shelters)))
         statements.append(
             Statement(
                 "Results on Covertype are representative of those on census income and WDBC.",
-                f"{table.source}: {sum(column_shelter.safe for column_shelter in ours)} of {len(ours)} columns are "
+                f"{table.source}: {sum(shelter.safe for shelter in shelters)} of {len(shelters)} columns are "
                 "safe against sorting in the worst case.",
                 None,
                 "The paper prints no result on these data.",

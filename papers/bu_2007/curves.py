@@ -157,14 +157,16 @@ def _state_bars(bars: Sequence[Bars], bad_point_risk: MedianRisk) -> tuple[State
     )
 
 
-def _bound(theirs: str, risk: float, *, lower_limit: float = 0.0, upper_limit: float = 1.0) -> Statement:
-    return Statement(theirs, f"{100 * risk:.1f} %", lower_limit < risk < upper_limit, assumes=(CLASSES,))
+def _bound(paper_result: str, risk: float, *, lower_limit: float = 0.0, upper_limit: float = 1.0) -> Statement:
+    return Statement(paper_result, f"{100 * risk:.1f} %", lower_limit < risk < upper_limit, assumes=(CLASSES,))
 
 
-def _count_lower(theirs: str, bars: Sequence[Bars], low: str, high: str, reason: str = "") -> Statement:
+def _count_lower(paper_result: str, bars: Sequence[Bars], low: str, high: str, reason: str = "") -> Statement:
     """Whether one bar is below another for every attribute."""
     lower = sum(attribute_bars[low].median < attribute_bars[high].median for attribute_bars in bars)
-    return Statement(theirs, f"{lower} of {len(bars)}", lower == len(bars), reason, assumes=(CLASSES,), cases=len(bars))
+    return Statement(
+        paper_result, f"{lower} of {len(bars)}", lower == len(bars), reason, assumes=(CLASSES,), cases=len(bars)
+    )
 
 
 def _state_significance(bars_by_radius: Mapping[float, Sequence[Bars]]) -> Statement:
@@ -193,12 +195,12 @@ def figure_10(setting: Setting) -> Findings:
     """Three curves and three functions on attribute 10, and what several curves crack."""
     many, tenth = count_trials(setting), attributes(setting.folder)[-1]
     rows = []
-    for (fit, curve), theirs in TABLE_6_2_2.items():
+    for (fit, curve), paper_result in TABLE_6_2_2.items():
         risks = {
             radius: MedianRisk.of(domain_risks(tenth, choose_max_mp((curve,)), many, radius, fit)) for radius in RADII
         }
-        ours = {_name_column(radius): round(100 * risk.median, 2) for radius, risk in risks.items()}
-        rows.append({"attack": fit, "function": curve, "theirs": theirs, **ours})
+        own_result = {_name_column(radius): round(100 * risk.median, 2) for radius, risk in risks.items()}
+        rows.append({"attack": fit, "function": curve, "theirs": paper_result, **own_result})
     venn = {radius: _measure_venn(tenth, many, radius) for radius in RADII}
     parts = [
         {"cracked_by": name, "theirs": VENN.get(name), **{_name_column(radius): venn[radius][name] for radius in RADII}}
@@ -261,7 +263,7 @@ def state_figure_10(venn: Mapping[float, Mapping[str, float]]) -> tuple[Statemen
             radius: (
                 compare(
                     claim,
-                    [Pair(theirs, parts[name]) for name, theirs in VENN.items()],
+                    [Pair(paper_result, parts[name]) for name, paper_result in VENN.items()],
                     MEDIANS,
                     unit=" %",
                     reason="The parts follow from the risks of the table of Section 6.2.2.",

@@ -83,7 +83,7 @@ def figure_12(setting: Setting) -> Findings:
             "median": risk.median,
             "low": risk.low,
             "high": risk.high,
-            "theirs": None if (theirs := SUBSPACES[subspace]) is None else theirs / 100,
+            "theirs": None if (paper_result := SUBSPACES[subspace]) is None else paper_result / 100,
         }
         for radius, risks in medians.items()
         for subspace, risk in risks.items()
@@ -128,13 +128,13 @@ def _state_subspaces(percent: Mapping[Subspace, float]) -> tuple[Statement, ...]
         *(
             compare(
                 f"{'Attributes' if len(subspace) > 1 else 'Attribute'} {' and '.join(map(str, subspace))}",
-                [Pair(theirs, percent[subspace])],
+                [Pair(paper_result, percent[subspace])],
                 MEDIANS if subspace != SORTED else WHOLE_PER_CENT,
                 unit=" %",
                 assumes=(CLASSES,),
             )
-            for subspace, theirs in SUBSPACES.items()
-            if theirs is not None
+            for subspace, paper_result in SUBSPACES.items()
+            if paper_result is not None
         ),
         Statement(
             "As the subspace becomes larger, the risk drops.",
@@ -232,7 +232,7 @@ def state_paths(counts: Sequence[int], cracks: Sequence[float]) -> tuple[Stateme
         return [*(values[length] if length < len(values) else 0 for length in range(1, LONG)), sum(values[LONG:])]
 
     assumptions = (CLASSES, C45_SETTINGS)
-    theirs = list(PATHS.values())
+    paper_result = list(PATHS.values())
     return (
         compare(
             "Paths, and the length of the longest",
@@ -242,13 +242,19 @@ def state_paths(counts: Sequence[int], cracks: Sequence[float]) -> tuple[Stateme
         ),
         compare(
             f"Paths of {lengths}",
-            [Pair(printed_pair[0], ours) for printed_pair, ours in zip(theirs, sum_by_length(counts), strict=True)],
+            [
+                Pair(printed_pair[0], own_result)
+                for printed_pair, own_result in zip(paper_result, sum_by_length(counts), strict=True)
+            ],
             reason=_LEARNER,
             assumes=assumptions,
         ),
         compare(
             f"Cracked by an insider, radius 5 %: paths of {lengths}",
-            [Pair(printed_pair[1], ours) for printed_pair, ours in zip(theirs, sum_by_length(cracks), strict=True)],
+            [
+                Pair(printed_pair[1], own_result)
+                for printed_pair, own_result in zip(paper_result, sum_by_length(cracks), strict=True)
+            ],
             reason=f"{_LEARNER} {_TEXT}",
             assumes=assumptions,
         ),

@@ -13,7 +13,7 @@ import polars as pl
 
 from papers.study import Findings, Grid, Setting, Statement, frame_of, require_all
 from sfumato.attack.anonymity.homogeneity import count_homogeneous_people
-from sfumato.attack.anonymity.links import linked
+from sfumato.attack.anonymity.links import find_links
 from sfumato.attack.anonymity.similarity import Similarity
 from sfumato.measure.anonymity.anonymity_table import anonymity
 from sfumato.measure.anonymity.crowd_sizes import crowds
@@ -121,7 +121,7 @@ def hospital(setting: Setting) -> Findings:
     del setting  # six rows are quick enough
     table = patients()
     rows = list_nodes(LEVELS)
-    ours = {k: set(minimal_nodes(table, (KAnonymity(k=k),))) for k in MINIMAL}
+    own_result = {k: set(minimal_nodes(table, (KAnonymity(k=k),))) for k in MINIMAL}
     by_book = {k: _minimal(rows, k) for k in MINIMAL}
     incognito = {k: Generalize(models=(KAnonymity(k=k),), search="incognito").protect(table).details for k in MINIMAL}
     unique_share = uniqueness(table)
@@ -136,8 +136,8 @@ def hospital(setting: Setting) -> Findings:
             *(
                 Statement(
                     f"The minimal {k}-anonymous nodes are {_nodes(MINIMAL[k])}.",
-                    f"{_nodes(ours[k])}; by exhaustion {_nodes(by_book[k])}.",
-                    ours[k] == by_book[k] == MINIMAL[k],
+                    f"{_nodes(own_result[k])}; by exhaustion {_nodes(by_book[k])}.",
+                    own_result[k] == by_book[k] == MINIMAL[k],
                     source="independent count",
                 )
                 for k in MINIMAL
@@ -238,7 +238,7 @@ def figure_2(setting: Setting) -> Findings:
     """The classes of Figure 2, and whom the external table links to it."""
     del setting  # eleven rows are quick enough
     release, people = figure_2_table(), voters()
-    links = linked(release, people, FIGURE_2_KNOWN)
+    links = find_links(release, people, FIGURE_2_KNOWN)
     rows = [
         {
             "name": name,
@@ -295,7 +295,7 @@ def similarity(setting: Setting) -> Findings:
         {},
     )
     anonymity_measures = anonymity(table)
-    ours: dict[str, Any] = {
+    own_result: dict[str, Any] = {
         "k": anonymity_measures["k"],
         "distinct l, salary": anonymity_measures["distinct_l"]["salary"],
         "distinct l, disease": anonymity_measures["distinct_l"]["disease"],
@@ -306,11 +306,11 @@ def similarity(setting: Setting) -> Findings:
     golden = (3, 3, 3, 0.375, 2 / 3, 4 / 9)
     rows = [
         {"what": measure, "independent_count": round(float(golden_value), 4), "ours": round(float(our_value), 4)}
-        for (measure, our_value), golden_value in zip(ours.items(), golden, strict=True)
+        for (measure, our_value), golden_value in zip(own_result.items(), golden, strict=True)
     ]
     salaries = {width: Similarity(column="salary", width=width).draw_conclusions(table, bob) for width in WIDTHS}
     disease = Similarity(column="disease", groups=STOMACH).draw_conclusions(table, bob)
-    same = sum(row["independent_count"] == row["ours"] for row in rows)
+    same_count = sum(row["independent_count"] == row["ours"] for row in rows)
     certain_people, least = (
         count_homogeneous_people(table, table, ("disease",)),
         min(anonymity_measures["distinct_l"].values()),
@@ -330,8 +330,8 @@ def similarity(setting: Setting) -> Findings:
             Statement("Bob has some stomach-related disease.", f"{disease[0]}.", disease == ["stomach"]),
             Statement(
                 "k, l and t of the table.",
-                f"{same} of {len(rows)} the same.",
-                same == len(rows),
+                f"{same_count} of {len(rows)} the same.",
+                same_count == len(rows),
                 source="independent count",
             ),
         ),

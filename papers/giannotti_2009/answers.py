@@ -72,9 +72,9 @@ def warner_table_1(setting: Setting) -> Findings:
     openly, spun = _simulate_surveys(surveys, np.random.default_rng(SEED))
     rows = []
     for (truth_a, truth_b), (bias, ratios) in TABLE_1.items():
-        ours, error = open_error(truth_a, truth_b)
+        own_result, error = open_error(truth_a, truth_b)
         drawn_bias, drawn_error = openly[truth_a, truth_b]
-        row = {"truth_a": truth_a, "truth_b": truth_b, "bias": bias, "bias_ours": round(ours, 4),
+        row = {"truth_a": truth_a, "truth_b": truth_b, "bias": bias, "bias_ours": round(own_result, 4),
                "bias_simulated": round(drawn_bias, 4)}  # fmt: skip
         for p, ratio in zip(SPINNERS, ratios, strict=True):
             row |= {f"p={p}": ratio, f"p={p}_ours": round(spinner_error(p) / error, 4),
@@ -82,14 +82,14 @@ def warner_table_1(setting: Setting) -> Findings:
         rows.append(row)
     names = [f"p={p}" for p in SPINNERS]
     # A hundredth is printed, and 0.135 may be printed either way.
-    same = sum(abs(row[f"{name}_ours"] - row[name]) <= 0.00501 for row in rows for name in names)
+    same_count = sum(abs(row[f"{name}_ours"] - row[name]) <= 0.00501 for row in rows for name in names)
     biases = sum(abs(row["bias_ours"] - row["bias"]) <= 0.00501 for row in rows)
     worst_deviation = max(abs(row[f"{name}_simulated"] / row[f"{name}_ours"] - 1) for row in rows for name in names)
     allowance = 5 * 2 * np.sqrt(2 / surveys)  # five standard errors of a ratio of two mean squares
     return Findings(
         (
             Statement("12 biases to two decimals", f"{biases} of 12 the same by formula", biases == 12),
-            Statement("48 ratios to two decimals", f"{same} of 48 the same by formula", same == 48),
+            Statement("48 ratios to two decimals", f"{same_count} of 48 the same by formula", same_count == 48),
             Statement(
                 "The formula gives what surveys give.",
                 f"{surveys:,} simulated surveys differ from the formula by at most {worst_deviation:.1%}",

@@ -73,11 +73,13 @@ def rule_hiding(setting: Setting) -> Findings:
     )
 
 
-def _slide(strategy: str, theirs: str, expected_confidence: Fraction) -> Statement:
+def _slide(strategy: str, paper_result: str, expected_confidence: Fraction) -> Statement:
     rows = hide_rule(strategy) or ROWS
     rule_confidence, other = confidence(rows, "AB", "C"), confidence(rows, "BC", "A")
-    same = rows == SLIDES[strategy] and (rule_confidence, other) == (expected_confidence, Fraction(1))
-    return Statement(theirs, f"{strategy[0]}.{strategy[1]}: {', '.join(rows)}; {rule_confidence} and {other}.", same)
+    is_same = rows == SLIDES[strategy] and (rule_confidence, other) == (expected_confidence, Fraction(1))
+    return Statement(
+        paper_result, f"{strategy[0]}.{strategy[1]}: {', '.join(rows)}; {rule_confidence} and {other}.", is_same
+    )
 
 
 def _at_the_threshold() -> Statement:

@@ -42,24 +42,24 @@ def privacy_table(setting: Setting) -> Findings:
     """The slides' Table 1."""
     del setting  # drawing noise is quick enough
     chance, count = np.random.default_rng(SEED), 2_000_000
-    ours = {(kind, c): Noise(kind=kind, scale=1.0).interval(c) for kind in PRINTED for c in CONFIDENCES}
+    own_result = {(kind, c): Noise(kind=kind, scale=1.0).interval(c) for kind in PRINTED for c in CONFIDENCES}
     rows = []
     for kind, printed_row in PRINTED.items():
         noise = Noise(kind=kind, scale=1.0)
         draws = chance.uniform(-0.5, 0.5, count) if kind == "discretize" else noise.draw(chance, count)
-        for confidence, theirs in zip(CONFIDENCES, printed_row, strict=True):
+        for confidence, paper_result in zip(CONFIDENCES, printed_row, strict=True):
             low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
-            measures = {"ours": round(ours[kind, confidence], 4), "simulated": round(float(high - low), 4)}
-            rows.append({"noise": kind, "confidence": f"{confidence:.1%}", "theirs": theirs, **measures})
+            measures = {"ours": round(own_result[kind, confidence], 4), "simulated": round(float(high - low), 4)}
+            rows.append({"noise": kind, "confidence": f"{confidence:.1%}", "theirs": paper_result, **measures})
     paper_values = {(kind, c): p for kind, three in PRINTED.items() for c, p in zip(CONFIDENCES, three, strict=True)}
     # Equal widths at 50 %: 2α = W, and σ so that 1.349 σ = W / 2.
-    at_high = 0.999, ours["gaussian", 0.999] * 0.5 / ours["gaussian", 0.5]
+    at_high = 0.999, own_result["gaussian", 0.999] * 0.5 / own_result["gaussian", 0.5]
     return Findings(
         (
             *(
                 compare(
                     f"{kind.capitalize()}: widths at 50, 95 and 99.9 %",
-                    [Pair(paper_values[kind, c], ours[kind, c]) for c in CONFIDENCES],
+                    [Pair(paper_values[kind, c], own_result[kind, c]) for c in CONFIDENCES],
                     PRINTED_DIGITS[kind],
                     reason="By formula and by simulation alike; the printed numbers are cut off or misprinted.",
                 )
@@ -140,7 +140,7 @@ def reconstruction(_: Setting) -> Findings:
 
 def _over_iterates(errors_by_step: Mapping[int, float]) -> Statement:
     """The triangles under Gaussian noise."""
-    pairs = [Pair(theirs, errors_by_step[steps]) for steps, theirs in PLANNED.items()]
+    pairs = [Pair(paper_result, errors_by_step[steps]) for steps, paper_result in PLANNED.items()]
     quantity = f"L1 at {', '.join(map(str, PLANNED))} steps (triangles, Gaussian)"
     why = "The setting of the independent count is not recorded."
     chance = Tolerance(0.02, "other values are drawn")

@@ -133,7 +133,7 @@ def beyond_channels(setting: Setting) -> Findings:
     channel_count = inference_channels(data, least, K).height
     bounds = support_bounds(patterns, "abc")
     implied_patterns = forced_patterns(patterns, K)
-    names = ", ".join("".join(map(str, pattern.either[0].present)) for pattern in implied_patterns)
+    names = ", ".join("".join(map(str, pattern.conjunctions[0].present)) for pattern in implied_patterns)
     release = PublishPatterns(k=K, min_support=least).protect(data)
     inferable_count = inferable_patterns(release.data, K, release.data.complete_from)
     repaired_supports = dict(zip(map(tuple, release.data.frame["items"]), release.data.supports.tolist(), strict=True))

@@ -106,9 +106,9 @@ def _compare_containment() -> Statement:
     def say(answers: Iterable[bool]) -> str:
         return ", ".join("yes" if answer else "no" for answer in answers)
 
-    theirs = [answer for _, _, answer in CONTAINMENT]
-    ours = [contains(sequence, pattern) for sequence, pattern, _ in CONTAINMENT]
-    return Statement(f"Contained: {say(theirs)}.", f"{say(ours)}.", theirs == ours)
+    paper_result = [answer for _, _, answer in CONTAINMENT]
+    own_result = [contains(sequence, pattern) for sequence, pattern, _ in CONTAINMENT]
+    return Statement(f"Contained: {say(paper_result)}.", f"{say(own_result)}.", paper_result == own_result)
 
 
 def _compare_frequent(data: Sequences) -> tuple[Statement, Statement]:

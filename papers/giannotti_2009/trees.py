@@ -136,7 +136,7 @@ def _state_accuracy(accuracies: dict[float, dict[str, dict[str, float]]]) -> tup
         ),
         compare(
             "Fn1 at 100 %: Original, Randomized, ByClass",
-            [Pair(theirs, high["Fn1"][way]) for way, theirs in INDEPENDENT.items()],
+            [Pair(paper_result, high["Fn1"][way]) for way, paper_result in INDEPENDENT.items()],
             Tolerance(0.02, "people and noise are drawn anew"),
             reason="That tree is not pruned.",
             source="independent count",
@@ -144,9 +144,9 @@ def _state_accuracy(accuracies: dict[float, dict[str, dict[str, float]]]) -> tup
     )
 
 
-def _show(theirs: str, ours: str) -> Statement:
+def _show(paper_result: str, own_result: str) -> Statement:
     """A reading of a picture beside our numbers."""
-    return Statement(theirs, ours, None, _PICTURES)
+    return Statement(paper_result, own_result, None, _PICTURES)
 
 
 def _write_losses(losses: Mapping[str, float]) -> str:

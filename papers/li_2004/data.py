@@ -70,15 +70,15 @@ _COLUMNS: tuple[tuple[str, tuple[str, ...], float], ...] = (
 def offers() -> Table:
     """509 invented offers: a hidden standing of the school and candidate moves salary and most columns together."""
     chance = np.random.default_rng(OFFERS_SEED)
-    standing = chance.normal(size=OFFERS)
+    school_rank = chance.normal(size=OFFERS)
     columns = {}
     for name, values, pull in _COLUMNS:
-        level = pull * standing + chance.normal(size=OFFERS)
+        level = pull * school_rank + chance.normal(size=OFFERS)
         order = np.argsort(np.argsort(level)) / OFFERS
         cuts = np.cumsum(chance.dirichlet(np.full(len(values), 3.0)))[:-1]
         columns[name] = [values[index] for index in np.searchsorted(cuts, order, side="right")]
     salary = (
-        standing + 0.35 * chance.normal(size=OFFERS) + 0.1 * np.array([int(year) - 1999 for year in columns["year"]])
+        school_rank + 0.35 * chance.normal(size=OFFERS) + 0.1 * np.array([int(year) - 1999 for year in columns["year"]])
     )
     thirds = np.argsort(np.argsort(salary)) * 3 // OFFERS
     frame = pl.DataFrame(columns | {SALARY: [("low", "middle", "high")[index] for index in thirds]})

@@ -189,21 +189,21 @@ def _statuses(identifiable: IdentifiableRecords) -> Statement:
     paper_groups = {
         frozenset(row for row, status in paper_statuses.items() if status == name) for name in ("V1", "V2", "V3")
     }
-    ours = {frozenset(map(int, part)) for part in np.split(identifiable.members, identifiable.starts[1:-1])}
-    same = set(map(int, identifiable.unique)) == unique and ours == paper_groups
+    own_result = {frozenset(map(int, part)) for part in np.split(identifiable.members, identifiable.starts[1:-1])}
+    is_same = set(map(int, identifiable.unique)) == unique and own_result == paper_groups
     counts = identifiable.count_by_status()
     counts_text = f"{counts['unique']} unique, {counts['collective']} in {counts['groups']} groups"
-    return Statement("Table 1: six records are unique, six in three groups, four unidentifiable.", counts_text, same)
+    return Statement("Table 1: six records are unique, six in three groups, four unidentifiable.", counts_text, is_same)
 
 
 def _same_posteriors(case: Example) -> Statement:
-    ours = {number: chances / UNIT for number, chances in zip(case.numbers, case.records.chances, strict=True)}
-    same = sum(
-        f"{mine:.4f}" == f"{theirs:.4f}"
+    own_result = {number: chances / UNIT for number, chances in zip(case.numbers, case.records.chances, strict=True)}
+    same_count = sum(
+        f"{own_share:.4f}" == f"{paper_result:.4f}"
         for number, paper_chances in POSTERIORS.items()
-        for mine, theirs in zip(ours[number], paper_chances, strict=True)
+        for own_share, paper_result in zip(own_result[number], paper_chances, strict=True)
     )
-    return Statement("Table 3: 27 posteriors.", f"{same} of them the same to four digits.", same == 27)
+    return Statement("Table 3: 27 posteriors.", f"{same_count} of them the same to four digits.", same_count == 27)
 
 
 def _flows(moves: Ints, shift: int) -> str:
@@ -229,7 +229,7 @@ def _rows(case: Example, start: SwapAnswer, end: SwapAnswer) -> list[dict[str, A
     start_losses, end_losses = case.differences(start), case.differences(end)
     rows = []
     for record_index, number in enumerate(case.numbers):
-        ours = case.records.chances[record_index] / UNIT
+        own_result = case.records.chances[record_index] / UNIT
         rows.append(
             {
                 "no": number,
@@ -237,7 +237,10 @@ def _rows(case: Example, start: SwapAnswer, end: SwapAnswer) -> list[dict[str, A
                     f"p_{name}_theirs": paper_chance
                     for name, paper_chance in zip(AMOUNTS, POSTERIORS[number], strict=True)
                 },
-                **{f"p_{name}_ours": round(float(mine), 4) for name, mine in zip(AMOUNTS, ours, strict=True)},
+                **{
+                    f"p_{name}_ours": round(float(own_share), 4)
+                    for name, own_share in zip(AMOUNTS, own_result, strict=True)
+                },
                 "d_phase_1_theirs": DIFFERENCES[number][0],
                 "d_phase_1_ours": round(start_losses[number], 4),
                 "d_phase_2_theirs": DIFFERENCES[number][1],

@@ -47,7 +47,7 @@ def list_rare(rows: Sequence[str], k: int = K) -> set[str]:
 def example(setting: Setting) -> Findings:
     """The paper's example, our counter-example, and random databases."""
     del setting  # short words are quick enough
-    ours = anonymize(DATABASE)
+    own_result = anonymize(DATABASE)
     single_pass, final_rows = anonymize(COUNTER_EXAMPLE, literal=True), anonymize(COUNTER_EXAMPLE)
     draws = draw_outcomes(DRAWS)
     return Findings(
@@ -60,8 +60,8 @@ def example(setting: Setting) -> Findings:
             ),
             Statement(
                 f"D' = {', '.join(PUBLISHED)} is {K}-anonymous.",
-                f"{', '.join(ours)}; rare in it: {write(list_rare(ours)) or 'nothing'}.",
-                ours == PUBLISHED and not list_rare(ours),
+                f"{', '.join(own_result)}; rare in it: {write(list_rare(own_result)) or 'nothing'}.",
+                own_result == PUBLISHED and not list_rare(own_result),
             ),
             _compare_patterns(),
             Statement(

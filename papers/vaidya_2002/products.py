@@ -43,13 +43,13 @@ def support(setting: Setting) -> Findings:
         }
         for column, total in zip(columns, private, strict=True)
     ]
-    same = sum(row["counted"] == row["multiplied"] == row["private"] for row in rows)
+    same_count = sum(row["counted"] == row["multiplied"] == row["private"] for row in rows)
     return Findings(
         statements=(
             Statement(
                 "Support = |A1 ∧ B1| = the sum of A1 × B1.",
-                f"The three numbers are the same for {same} of {len(rows)} columns A1.",
-                same == len(rows),
+                f"The three numbers are the same for {same_count} of {len(rows)} columns A1.",
+                same_count == len(rows),
                 cases=len(rows),
             ),
         ),
@@ -126,11 +126,11 @@ def algorithm(setting: Setting) -> Findings:
     itemsets = sorted(frequent_itemsets(pooled_baskets, SUPPORT)["items"].to_list())
     rules = sorted(association_rules(pooled_baskets, SUPPORT, CONFIDENCE).select("antecedent", "consequent").rows())
     cross_rules = sum(len({item[0] for item in left + right}) == 2 for left, right in rules)
-    same = True
+    is_same = True
     rows: list[dict[str, Any]] = []
     for name, result in [(name, _mine(sites, name)) for name in PROTOCOLS]:
         run_lists = sorted(result.itemsets["items"].to_list()), sorted(result.rules.rows())
-        same &= run_lists == (itemsets, rules)
+        is_same &= run_lists == (itemsets, rules)
         statement = result.statements[0]
         rows.append(
             {
@@ -147,8 +147,8 @@ def algorithm(setting: Setting) -> Findings:
             Statement(
                 "The answer is the union of all L_k: what pooled mining finds.",
                 f"{len(itemsets)} itemsets and {len(rules)} rules, {cross_rules} of them between the sites; the same "
-                f"in {'both protocols' if same else 'not all protocols'}.",
-                same and cross_rules > 0,
+                f"in {'both protocols' if is_same else 'not all protocols'}.",
+                is_same and cross_rules > 0,
             ),
         ),
         grids=(Grid("runs", "Runs of both protocols; messages and bytes that A sends", frame_of(rows)),),
@@ -168,8 +168,8 @@ def _mine(sites: Sequence[Sequence[Sequence[str]]], protocol_name: VerticalProto
 def draw_sites(rows: int, items: int) -> list[list[list[str]]]:
     """Two sites' items of the same people, correlated."""
     chance = np.random.default_rng(SEED)
-    leaning = chance.random(rows)
+    row_levels = chance.random(rows)
     return [
-        [[f"{site}{item + 1}" for item in range(items) if chance.random() < 0.1 + 0.8 * lean] for lean in leaning]
+        [[f"{site}{item + 1}" for item in range(items) if chance.random() < 0.1 + 0.8 * lean] for lean in row_levels]
         for site in "AB"
     ]

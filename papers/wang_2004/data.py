@@ -133,10 +133,10 @@ def count_rule(rows: Sequence[str], rule: str) -> RuleCount:
     """Count a rule by the book."""
     left, right = rule.split(" ⇒ ")
 
-    def holding(items: str) -> int:
+    def count_holding(items: str) -> int:
         return sum(set(items) <= set(row) for row in rows)
 
-    return RuleCount(holding(left + right), holding(left), len(rows))
+    return RuleCount(count_holding(left + right), count_holding(left), len(rows))
 
 
 def find_rules_about(rows: Sequence[str], items: str) -> list[str]:

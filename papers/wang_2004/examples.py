@@ -94,26 +94,26 @@ def table_1(setting: Setting) -> Findings:
 
 
 def _rule_row(database: str, rule: str, support: int, confidence: int) -> dict[str, Any]:
-    ours = count_rule(DATABASES[database], rule)
+    own_result = count_rule(DATABASES[database], rule)
     return {
         "database": database,
         "rule": rule,
         "theirs": write_percentages(support, confidence),
-        "ours": str(ours),
-        "same": ours.prints(support, confidence),
-        "shows": ours.shows,
+        "ours": str(own_result),
+        "same": own_result.prints(support, confidence),
+        "shows": own_result.shows,
     }
 
 
-def _all_same(theirs: str, rows: list[dict[str, Any]]) -> Statement:
-    same = sum(row["same"] for row in rows)
+def _all_same(paper_result: str, rows: list[dict[str, Any]]) -> Statement:
+    same_count = sum(row["same"] for row in rows)
     odd = "; ".join(
         f"{row['rule']} in {row['database']} is printed as {row['theirs']} and counted as {row['ours']}"
         for row in rows
         if not row["same"]
     )
-    ours = f"{same} of {len(rows)} the same (4/6 is printed as 66 % and as 67 %: rounded up or down)."
-    return Statement(theirs, ours, same == len(rows), odd and f"Misprints: {odd}.", cases=len(rows))
+    own_result = f"{same_count} of {len(rows)} the same (4/6 is printed as 66 % and as 67 %: rounded up or down)."
+    return Statement(paper_result, own_result, same_count == len(rows), odd and f"Misprints: {odd}.", cases=len(rows))
 
 
 def examples(setting: Setting) -> Findings:
@@ -169,18 +169,21 @@ def _database_row(example: str, strategy: str, items: str, name: str) -> dict[st
 def _example(number: str, database_rows: list[dict[str, Any]]) -> Statement:
     runs = [row for row in database_rows if row["example"] == number]
     first, last = runs
-    theirs = f"Example {number}: {first['algorithm']} hides {first['hidden']} in {first['name']}"
-    theirs += (
+    paper_result = f"Example {number}: {first['algorithm']} hides {first['hidden']} in {first['name']}"
+    paper_result += (
         f", then {last['hidden'][-1]} in {last['name']}."
         if last["name"] != first["name"]
         else (f", and {last['hidden'][-1]} with it.")
     )
-    same = all(row["same"] for row in runs)
+    is_same = all(row["same"] for row in runs)
     leftover_count = sum(row["rules_left"] for row in runs)
     leftovers = wording.count_noun(leftover_count, "rule")
-    ours = f"{'The same databases' if same else 'Others'} ({last['changes']}); {leftovers} left."
+    own_result = f"{'The is_same databases' if is_same else 'Others'} ({last['changes']}); {leftovers} left."
     return Statement(
-        theirs, ours, same and not leftover_count, assumes=DSRF_CODE if first["algorithm"] == "DSRF" else ()
+        paper_result,
+        own_result,
+        is_same and not leftover_count,
+        assumes=DSRF_CODE if first["algorithm"] == "DSRF" else (),
     )
 
 
@@ -203,7 +206,7 @@ def table_8(setting: Setting) -> Findings:
     del setting  # six baskets are quick enough
     paper_counts: dict[str, tuple[int | None, int | None]] = {"ISLF": (3, 2), "Dasseni 1.a": (4, 0)}
     paper_counts |= {"DSRF": (None, None), "Dasseni 1.b": (None, None)}
-    ours = {
+    own_result = {
         "ISLF": hide_items("C", "islf"),
         "Dasseni 1.a": hide_rules(ABOUT_C, "1a"),
         "DSRF": hide_items("C", "dsrf"),
@@ -218,7 +221,7 @@ def table_8(setting: Setting) -> Findings:
             "pruned_ours": release.details["pruned"],
             "database": bits(rows_of(release.data)),
         }
-        for name, release in ours.items()
+        for name, release in own_result.items()
     ]
     return Findings(
         statements=(*_table_8_statements({row["algorithm"]: row for row in rows}), *_some_and_not_others()),
@@ -259,12 +262,12 @@ def _table_8_statements(by_name: dict[str, dict[str, Any]]) -> list[Statement]:
 def _some_and_not_others() -> list[Statement]:
     rule_count = count_rule(DATABASES["D"], "A ⇒ C")
     leftover_rules = find_rules_about(rows_of(hide_rules(("B ==> A,C",), "1b").data), "C")
-    ours = [find_rules_about(rows_of(hide_items("C", strategy).data), "C") for strategy in ("islf", "dsrf")]
+    lists = [find_rules_about(rows_of(hide_items("C", strategy).data), "C") for strategy in ("islf", "dsrf")]
     return [
         Statement(
             "Dasseni's approach can hide some of the rules about C and show others; ISLF and DSRF hide all.",
-            f"1.b, given B ⇒ AC, leaves {', '.join(leftover_rules)}. ISLF and DSRF leave {sum(map(len, ours))} rules.",
-            bool(leftover_rules) and not any(ours),
+            f"1.b, given B ⇒ AC, leaves {', '.join(leftover_rules)}. ISLF and DSRF leave {sum(map(len, lists))} rules.",
+            bool(leftover_rules) and not any(lists),
         ),
         Statement(
             "For instance it can hide A ⇒ C but show B ⇒ C.",

@@ -109,7 +109,7 @@ class Baskets:
 
         file = Path(path)
         arrays = basket_files.BasketArrays(self.items, self.offsets, self.codes, self.ids)
-        match format or basket_files.guess_basket_format(file, writing=True):
+        match format or basket_files.guess_basket_format(file, for_writing=True):
             case "fimi":
                 basket_files.write_fimi(file, arrays)
             case "spmf":
@@ -255,9 +255,9 @@ def sort_row_codes(offsets: Ints, codes: Codes, item_count: int) -> RowCodes:
     keys += codes
     keys.sort()
     keys = keys[np.concatenate(([True], keys[1:] > keys[:-1]))]
-    rows, rising = np.divmod(keys, item_count)
+    rows, row_codes = np.divmod(keys, item_count)
     counts = np.bincount(rows, minlength=offsets.size - 1)
-    return RowCodes(np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), rising.astype(np.int32))
+    return RowCodes(np.concatenate(([0], np.cumsum(counts, dtype=np.int64))), row_codes.astype(np.int32))
 
 
 def freeze_fields(data: object, **fields: object) -> None:

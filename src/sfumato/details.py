@@ -20,7 +20,7 @@ from sfumato.errors import PolicyError
 Law = Mapping[str, Any]
 Entry = tuple[int, str]
 """A cell: its row in the release, and its column."""
-Family = TypeVar("Family", bound="Details")
+DetailsFamily = TypeVar("DetailsFamily", bound="Details")
 
 
 class Optimality(NamedTuple):
@@ -69,11 +69,11 @@ class Details(Mapping[str, Any]):
     def _list_names(cls) -> tuple[str, ...]:
         return tuple(entry.name for entry in fields(cls))
 
-    def get_family(self, family: type[Family]) -> Family | None:
+    def get_family(self, family: type[DetailsFamily]) -> DetailsFamily | None:
         """The details of one family; None if no method of it was used."""
         return self if isinstance(self, family) else None
 
-    def require_family(self, family: type[Family]) -> Family:
+    def require_family(self, family: type[DetailsFamily]) -> DetailsFamily:
         """The details of one family, whose section or measure asks for them: without them there is a mistake."""
         details = self.get_family(family)
         if details is None:
@@ -361,7 +361,7 @@ class ChainDetails(Details):
         """None: what each method proved about its own choice proves nothing about all of them."""
         return None
 
-    def get_family(self, family: type[Family]) -> Family | None:
+    def get_family(self, family: type[DetailsFamily]) -> DetailsFamily | None:
         """The details of the last method of a family."""
         return next(
             (details for step in reversed(self.steps) if (details := step.get_family(family)) is not None), None

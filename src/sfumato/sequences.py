@@ -195,7 +195,7 @@ class Sequences:
 
         file = Path(path)
         arrays = sequence_files.SequenceArrays(self.items, self.offsets, self.element_offsets, self.codes, self.ids)
-        match format or sequence_files.guess_sequence_format(file, writing=True):
+        match format or sequence_files.guess_sequence_format(file, for_writing=True):
             case "spmf":
                 sequence_files.write_spmf_sequences(file, arrays)
             case "long":

@@ -62,7 +62,7 @@ class Table:
     """What a missing value means."""
     source: str = "table"
     """The name of the table in errors."""
-    released: bool = False
+    is_release: bool = False
     """Whether it may be published: a copy that leaves the process carries neither hierarchies nor the source's name."""
     row_labels: Any = None
     """The index of the pandas frame that it was made of, unless rows were only numbered; never written or pickled."""
@@ -156,7 +156,7 @@ class Table:
         return cls(plain, column_roles, missing=Missing.parse(missing), source=source)
 
     @classmethod
-    def read_beside(cls, path: str | Path, truth: Table | None) -> Table:
+    def read_like(cls, path: str | Path, truth: Table | None) -> Table:
         """A file about the same columns as another table: what is text there is text here."""
         frame, source = simplify_frame(read_labelled(path, TextFormat()).frame, str(path)), hide_password(str(path))
         texts = [name for name in frame.columns if truth is None or truth.frame.schema.get(name) == pl.String]
@@ -232,21 +232,21 @@ class Table:
 
     def to_release(self) -> Table:
         """The same table with memory of its own that holds its cells and nothing else (see `rebuild_frame`)."""
-        return replace(self, frame=rebuild_frame(self.frame), released=True, spelled_dates=MappingProxyType({}))
+        return replace(self, frame=rebuild_frame(self.frame), is_release=True, spelled_dates=MappingProxyType({}))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the table; a released one without hierarchies, labels and source.
 
         Hierarchies and labels list every original value, including those of suppressed rows, and the source is a path.
         """
-        hierarchies, source = ({}, "release") if self.released else (dict(self.hierarchies), self.source)
+        hierarchies, source = ({}, "release") if self.is_release else (dict(self.hierarchies), self.source)
         labels = (
-            () if self.released else tuple((n, label.title, dict(label.values)) for n, label in self.labels.items())
+            () if self.is_release else tuple((n, label.title, dict(label.values)) for n, label in self.labels.items())
         )
         # Polars puts uneven chunks together while it pickles, and holds the interpreter's lock. If the thread that does
         # it frees cells which Python gave to Arrow, it waits for this lock, for ever. Called so, it lets go of it.
         frame = self.frame.rechunk()
-        return _unpickle, (frame, dict(self.roles), hierarchies, self.missing, source, self.released, labels)
+        return _unpickle, (frame, dict(self.roles), hierarchies, self.missing, source, self.is_release, labels)
 
     def __copy__(self) -> Table:
         """The table itself: it never changes."""
@@ -280,8 +280,8 @@ class Table:
     def _repr_html_(self) -> str:
         """Roles in the head; rows of a released table, and only types and counts of an original one."""
         notes = name_roles(self.frame.columns, self.roles)
-        body = render_rows(self.frame, notes) if self.released else render_summary(self.frame, notes)
-        return render_card(f"{'Released table' if self.released else 'Table'} of {len(self):,} rows", body)
+        body = render_rows(self.frame, notes) if self.is_release else render_summary(self.frame, notes)
+        return render_card(f"{'Released table' if self.is_release else 'Table'} of {len(self):,} rows", body)
 
 
 def _unpickle(
@@ -321,10 +321,10 @@ def build_table_frame(data: Any, source: str) -> pl.DataFrame:
     try:
         return pl.DataFrame(dict(data), strict=True) if isinstance(data, Mapping) else _convert_frame(data)
     except (pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError) as error:
-        raise DataError(f"{source}: {_explain_unreadable(data, error)}") from None
+        raise DataError(f"{source}: {_explain_no_table(data, error)}") from None
 
 
-def _explain_unreadable(data: Any, error: Exception) -> str:
+def _explain_no_table(data: Any, error: Exception) -> str:
     """Why data is not a table, and what to type instead; never a cell."""
     if isinstance(data, str | Path):
         return "this is a path, and not a frame; read the file with sf.Table.read(path, roles={...})"

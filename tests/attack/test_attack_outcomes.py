@@ -26,7 +26,7 @@ def describe(outcome: sf.attack.Outcome, attack: str = "linking") -> attack_gain
 )
 def test_a_gain_of_exactly_twenty_points_is_alarming(attempts: int, successes: int, baseline: int) -> None:
     words = describe(sf.attack.Outcome(attempts, successes, baseline))
-    assert words.alarming
+    assert words.is_alarming
     assert words.words == "alarming: 20 percentage points above guessing"
 
 
@@ -35,7 +35,7 @@ def test_a_gain_of_exactly_twenty_points_is_alarming(attempts: int, successes: i
 )
 def test_points_are_not_rounded_across_the_border(attempts: int, gained: int, points: str) -> None:
     words = describe(sf.attack.Outcome(attempts, gained, 0))
-    assert not words.alarming
+    assert not words.is_alarming
     assert words.words == f"{points} percentage points above guessing"
 
 
@@ -47,9 +47,9 @@ def count_strangers(successes: int, baseline: int, control: int, strangers: int 
 
 def test_strangers_who_are_guessed_as_well_silence_no_alarm() -> None:
     words = describe(count_strangers(87, 48, 80), "inference")
-    assert words.alarming
+    assert words.is_alarming
     assert words.words == "alarming: 39 percentage points above guessing"
-    assert words.guessing == 0.48
+    assert words.blind_share == 0.48
     assert words.strangers == "80 % of people not in the data"
     assert attack_gains.compare_with_strangers(count_strangers(87, 48, 80).as_json()) == (
         "not clearly above the 80 % of people not in the data guessed right"
@@ -171,7 +171,7 @@ def test_blind_guessing_is_not_rounded_to_whole_people() -> None:
     walks = sf.Sequences.of([["a", "b", "c", f"p{row}"] for row in range(40)])
     outcome = sf.attack.SequenceLinking(attempts=5).run(sf.Release(walks, None, (), {}), walks)
     assert (outcome.attempts, outcome.baseline) == (5, 0.125)
-    assert describe(outcome).guessing == 0.025
+    assert describe(outcome).blind_share == 0.025
     assert "blind guessing 0.125" in repr(outcome)
 
 

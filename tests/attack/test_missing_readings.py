@@ -67,7 +67,7 @@ def test_known_missing_cells_are_looked_for_where_stars_are() -> None:
     truth = sf.Table.of(frame, roles, missing="matches_any")
     published = {"town": ["*", "*", *"AABBCC"], "job": ["*"] * 8}
     release = sf.Release(sf.Table.of(published, roles, missing="matches_any"), None, (), {})
-    links = sf.attack.linked(release.data, truth, ["town", "job"])
+    links = sf.attack.find_links(release.data, truth, ["town", "job"])
     assert links.counts.tolist()[:2] == [6, 6]
     assert sf.attack.Linking().run(release, truth).successes == 4
 

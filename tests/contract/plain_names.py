@@ -13,9 +13,9 @@ _PREPOSITIONS = """
     toward towards under until up upon via with within without
 """
 _PRONOUNS = """
-    all another anybody anyone anything both each either everybody everyone everything it itself neither nobody none
-    nothing one ones others own some somebody someone something such that them these they this those what which who whom
-    whose
+    all another anybody anyone anything both each either everybody everyone everything hers his it itself mine neither
+    nobody none nothing one ones others ours own same some somebody someone something such that theirs them these they
+    this those what which who whom whose yours
 """
 _ADVERBS = """
     again ahead alone already also away back elsewhere else enough ever here however later much never now often once
@@ -28,6 +28,15 @@ _PARTICIPLES = """
 """
 _VAGUE = "place"
 AVOIDED = frozenset(f"{_PREPOSITIONS} {_PRONOUNS} {_ADVERBS} {_PARTICIPLES} {_VAGUE}".split())
+_FUNCTIONS = frozenset({"averaging", "mine"})
+"""Functions that users call so: a study of papers/, and the verb; as the name of a value, `mine` is a pronoun."""
+_NOUNS_IN_ING = """
+    beginning ceiling decoding drawing encoding ending finding grouping heading linking mapping matching meaning mining
+    missing opening ordering packing pruning ranking reading recoding ring rounding sampling setting sibling spelling
+    staging string thing timing training warning
+"""
+NOUNS_IN_ING = frozenset(_NOUNS_IN_ING.split())
+"""Nouns, most of them terms of the field; any other word in -ing is a present participle."""
 _NOUNS_IN_ED = frozenset({"seed", "need", "speed", "feed", "breed", "embed"})
 _TERMS = frozenset({"derived", "proven"})
 """Fields of details that methods in the literature call so."""
@@ -35,26 +44,22 @@ _PAIRS = {"left": "right", "before": "after", "after": "before"}
 """Words that say enough beside the other one: two sides, two moments."""
 WRITTEN = {
     "Accuracy": {"kept", "released"}, "AnonymityDetails": {"checked", "examined"}, "AnswerChannel": {"memoized"},
-    "BackgroundKnowledge": {"excluded"}, "BetaLikeness": {"enhanced"}, "CertifiedChange": {"starred"},
-    "CertifiedClaim": {"measured"}, "CertifiedVerdict": {"accepted", "unchecked"}, "Change": {"starred"},
-    "ClassEntropy": {"together"}, "ColumnDifference": {"blanked", "filled", "suppressed"}, "ColumnRow": {"done"},
-    "Composition": {"against"}, "CopiedRecords": {"known", "within"}, "Details": {"suppressed"}, "DrawnCells": {"put"},
-    "EncodeBloom": {"keyed"}, "EntropyChange": {"released"}, "EntryDetails": {"exposed", "hidden"},
-    "Evidence": {"published"}, "Finding": {"measured"}, "FiringRules": {"answered"}, "ForcedPattern": {"either"},
-    "GateLine": {"passed"}, "GroupLoss": {"before", "left"}, "HideItems": {"alone"}, "HideRules": {"alone"},
-    "HidingDetails": {"left", "pruned"}, "Hierarchy": {"written"}, "Inference": {"known"}, "KeyedMethod": {"alone"},
-    "LikeliestAnswer": {"known"}, "Linkability": {"known"}, "Manifest": {"kept"}, "Method": {"alone"},
-    "Network": {"others"}, "NodeCount": {"accepted", "checked"}, "OutgoingCertificate": {"created"},
-    "Partition": {"relaxed"}, "PatternDetails": {"added"}, "Policy": {"about"}, "PrivateEntries": {"where"},
-    "Randomness": {"seeded"}, "Reconstruction": {"stopped"}, "RepeatedAnswers": {"against", "by"},
-    "Run": {"kept", "published"}, "SequenceDetails": {"moved"}, "SideEffects": {"added", "exposed", "removed"},
-    "Statement": {"learnt"}, "SupportChanges": {"lost"}, "SwapDetails": {"changed"}, "Synthesize": {"alone"},
-    "Table": {"released"}, "TreeTransformer": {"required"}, "Uniques": {"both"}, "Verdict": {"accepted", "unchecked"},
-    "_AlignedColumn": {"published"},
+    "BackgroundKnowledge": {"excluded"}, "BetaLikeness": {"enhanced"}, "CertifiedAttack": {"guessing"},
+    "CertifiedChange": {"starred"}, "CertifiedClaim": {"measured"}, "CertifiedVerdict": {"accepted", "unchecked"},
+    "Change": {"starred"}, "ClassEntropy": {"together"}, "ColumnDifference": {"blanked", "filled", "suppressed"},
+    "ColumnKey": {"rising"}, "Composition": {"against"}, "CopiedRecords": {"known", "within"},
+    "Details": {"suppressed"}, "EncodeBloom": {"keyed"}, "EntropyChange": {"released"},
+    "EntryDetails": {"exposed", "hidden"}, "Finding": {"measured"}, "HidingDetails": {"left", "pruned"},
+    "Inference": {"known"}, "LikeliestAnswer": {"known"}, "Linkability": {"known"}, "Manifest": {"kept"},
+    "NodeCount": {"accepted", "checked"}, "OutgoingCertificate": {"created"}, "Partition": {"relaxed"},
+    "PatternDetails": {"added"}, "Policy": {"about"}, "PrivateEntries": {"where"}, "Randomness": {"seeded"},
+    "Reconstruction": {"stopped"}, "RepeatedAnswers": {"against", "by"}, "ReportPages": {"outgoing"},
+    "RolesSection": {"identifying"}, "Run": {"published"}, "SequenceDetails": {"moved"},
+    "SideEffects": {"added", "exposed", "removed"}, "Statement": {"learnt"}, "SupportChanges": {"lost"},
+    "SwapDetails": {"changed"}, "Table": {"identifying"}, "TreeTransformer": {"required"}, "Uniques": {"both"},
+    "Verdict": {"accepted", "unchecked"},
 }  # fmt: skip
 """Class → names that policies, certificates, records, pages, users or other libraries write."""
-_FUNCTIONS = frozenset({"linked"})
-"""Functions that users call so."""
 
 
 class GivenName(NamedTuple):
@@ -64,15 +69,17 @@ class GivenName(NamedTuple):
     name: str
     owner: str
     neighbours: frozenset[str]
+    is_function: bool
 
 
 def is_avoided(name: str) -> bool:
     """Whether a name is a single word that does not say what the thing is: a participle, a preposition, a pronoun."""
     word = name.strip("_")
     is_compound = "_" in word or any(letter.isupper() for letter in word[1:])
-    if name.startswith("__") or is_compound or word in _TERMS | _FUNCTIONS:
+    if name.startswith("__") or is_compound or word in _TERMS:
         return False
-    return word in AVOIDED or (word.endswith("ed") and len(word) > len("need") and word not in _NOUNS_IN_ED)
+    is_past = word.endswith("ed") and len(word) > len("need") and word not in _NOUNS_IN_ED
+    return word in AVOIDED or is_past or (word.islower() and word.endswith("ing") and word not in NOUNS_IN_ING)
 
 
 def list_avoided(tree: ast.Module) -> Iterator[GivenName]:
@@ -80,20 +87,25 @@ def list_avoided(tree: ast.Module) -> Iterator[GivenName]:
     for binding in _list_given(tree, "", tree.body):
         pair = _PAIRS.get(binding.name.strip("_"))
         is_constructor = binding.name == "of"
-        if is_avoided(binding.name) and not (is_constructor or pair in binding.neighbours):
+        is_verb = binding.is_function and binding.name.strip("_") in _FUNCTIONS
+        if is_avoided(binding.name) and not (is_constructor or is_verb or pair in binding.neighbours):
             yield binding
 
 
 def _list_given(node: ast.AST, owner: str, body: list[ast.stmt]) -> Iterator[GivenName]:
     """The names that a module, class or function gives itself, then those of the classes and functions inside."""
-    bindings = [(line, name) for part in (node, *body) for line, name in _list_own(part, part is node)]
-    neighbours = frozenset(name.strip("_") for _, name in bindings)
+    bindings = [
+        (line, name, isinstance(part, Inner) and part is not node)
+        for part in (node, *body)
+        for line, name in _list_own(part, part is node)
+    ]
+    neighbours = frozenset(name.strip("_") for _, name, _ in bindings)
     bases = [ast.unparse(base).split(".")[-1] for base in node.bases] if isinstance(node, ast.ClassDef) else []
     # What a class of this package must be called so, is called so in a class made of it.
     allowed_names = set().union(*(WRITTEN.get(name, set()) for name in (owner, *bases)))
-    for line, name in bindings:
+    for line, name, is_function in bindings:
         if name.strip("_") not in allowed_names:
-            yield GivenName(line, name, owner, neighbours)
+            yield GivenName(line, name, owner, neighbours, is_function)
     for inner in _list_inner(body):
         yield from _list_given(inner, inner.name if isinstance(inner, ast.ClassDef) else owner, inner.body)
 

@@ -119,7 +119,7 @@ class World:
         with (
             mock.patch.object(pipeline, "apply_methods", lambda *_: self.made),
             mock.patch.object(pipeline, "_measure_written_claims", lambda *_: self.findings),
-            mock.patch.object(pipeline, "_measure_changes", lambda *_: {}),
+            mock.patch.object(pipeline, "_measure_column_changes", lambda *_: {}),
             mock.patch.object(pipeline, "format_timestamp", lambda: "2026-01-01T00:00:00+00:00"),
             mock.patch.object(pipeline, "_commit_to_input", lambda _: None),
         ):

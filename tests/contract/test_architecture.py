@@ -271,6 +271,8 @@ def test_what_is_against_the_rules_is_noticed() -> None:
         "class A:\n    kept: int",
         "rows = [held for held in range(3)]",
         "def f():\n    def g():\n        blanked = 1",
+        "mine, theirs = rows",
+        "class A:\n    asking: int",
     ):
         with pytest.raises(AssertionError, match="does not say what it is"):
             check_names(ast.parse(code))
@@ -278,7 +280,8 @@ def test_what_is_against_the_rules_is_noticed() -> None:
         "class Moments:\n    before: int\n    after: int",
         "def f(left, right): return left",
         "class A:\n    def of(cls): pass",
-        "class A(Method):\n    alone = True",
+        "class A(BackgroundKnowledge):\n    excluded = 1",
+        "def mine(reading): pass",
         "seed = speed = kept_rows = 1",
     ):
         check_names(ast.parse(code))

@@ -141,7 +141,7 @@ def count_unequal(read_cells: Callable[[pl.Series], list[Any]]) -> checks.Measur
     """A check of kept columns that reads cells in its own way."""
 
     def measure(evidence: checks.Evidence, arguments: Mapping[str, Any]) -> Number:
-        frames = (evidence.published.frame, evidence.original.frame)
+        frames = (evidence.published_data.frame, evidence.original.frame)
         cell_pairs = (zip(*(read_cells(frame[name]) for frame in frames), strict=True) for name in arguments["columns"])
         return sum(bool(new_cell != was) for pairs in cell_pairs for new_cell, was in pairs)
 

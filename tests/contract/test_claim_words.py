@@ -181,8 +181,8 @@ def test_words_of_another_bound_are_noticed() -> None:
 
 
 NAMELESS = {
-    "shown_in_suppressed", "kept_cells_changed", "changed_beside_answers", "trees_that_differ", "changed_beside_noise",
-    "noise_shape", "people_at_extremes", "rare_words",
+    "shown_in_suppressed", "kept_cells_changed", "changed_without_answers", "trees_that_differ",
+    "changed_without_noise", "noise_shape", "people_at_extremes", "rare_words",
 }  # fmt: skip
 """Whose sentences say by other words of which columns they are true: all others, the sensitive or the noisy ones."""
 

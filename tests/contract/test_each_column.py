@@ -496,10 +496,12 @@ def test_a_check_that_takes_a_mean_or_skips_a_row_is_noticed(monkeypatch: pytest
     right = list_cells(result.release.data)
 
     def count_but_last(evidence: checks.Evidence, arguments: Mapping[str, Any]) -> Number:
-        return sum(new_cell != was for new_cell, was in zip(list_cells(evidence.published)[:-1], right, strict=False))
+        return sum(
+            new_cell != was for new_cell, was in zip(list_cells(evidence.published_data)[:-1], right, strict=False)
+        )
 
     def take_mean(evidence: checks.Evidence, arguments: Mapping[str, Any]) -> Number:
-        wrong = sum(new_cell != was for new_cell, was in zip(list_cells(evidence.published), right, strict=True))
+        wrong = sum(new_cell != was for new_cell, was in zip(list_cells(evidence.published_data), right, strict=True))
         return round(wrong / len(right) + 0.4)
 
     for check, end in ((count_but_last, "last"), (take_mean, "first")):
@@ -595,8 +597,8 @@ def test_a_check_that_crashes_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     assert find_crash(result, claim, "age") == ""
     whole = checks.CHECKS[claim.measure]
     rash: list[checks.Measure] = [
-        lambda evidence, _: sum(map(float, evidence.published.frame["age"])),
-        lambda evidence, _: evidence.published.frame["age"].cast(pl.Float64).sum(),
+        lambda evidence, _: sum(map(float, evidence.published_data.frame["age"])),
+        lambda evidence, _: evidence.published_data.frame["age"].cast(pl.Float64).sum(),
     ]
     for measure in rash:
         monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=measure))
@@ -629,7 +631,7 @@ def test_a_check_of_one_end_alone_is_noticed(monkeypatch: pytest.MonkeyPatch, ch
     assert find_unseen_value(result, claim, "age") == ""
 
     def count_rows(evidence: checks.Evidence, arguments: Mapping[str, Any]) -> Number:
-        return choose([int((evidence.published.frame["age"] == arguments[end]).sum()) for end in ("floor", "cap")])
+        return choose([int((evidence.published_data.frame["age"] == arguments[end]).sum()) for end in ("floor", "cap")])
 
     whole = checks.CHECKS[claim.measure]
     monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=count_rows))
@@ -658,9 +660,13 @@ def test_a_check_that_skips_the_ends_is_noticed(monkeypatch: pytest.MonkeyPatch)
     ends = [result.release.data.frame["age"].min(), result.release.data.frame["age"].max()]
 
     def count_inside(evidence: checks.Evidence, arguments: Mapping[str, Any]) -> Number:
-        rows = [row for row, cell in enumerate(evidence.published.frame["age"]) if ends[0] + 2 < cell < ends[1] - 2]
-        published, original = (table.with_frame(table.frame[rows]) for table in (evidence.published, evidence.original))
-        return whole.measure(replace(evidence, published=published, original=original, rows=None), arguments)
+        rows = [
+            row for row, cell in enumerate(evidence.published_data.frame["age"]) if ends[0] + 2 < cell < ends[1] - 2
+        ]
+        published, original = (
+            table.with_frame(table.frame[rows]) for table in (evidence.published_data, evidence.original)
+        )
+        return whole.measure(replace(evidence, published_data=published, original=original, rows=None), arguments)
 
     monkeypatch.setitem(checks._LOADED, "miscoded_cells", replace(whole, measure=count_inside))
     unseen = [
@@ -676,7 +682,7 @@ def test_a_check_with_too_much_tolerance_is_noticed(monkeypatch: pytest.MonkeyPa
     whole = checks.CHECKS["numbers_between_steps"]
 
     def count_far_off(evidence: checks.Evidence, arguments: Mapping[str, Any]) -> Number:
-        cells = [float(cell) for name in arguments["columns"] for cell in evidence.published.frame[name]]
+        cells = [float(cell) for name in arguments["columns"] for cell in evidence.published_data.frame[name]]
         return sum(abs(cell - round(cell / 5) * 5) > 1.5 for cell in cells)
 
     monkeypatch.setitem(checks._LOADED, "numbers_between_steps", replace(whole, measure=count_far_off))
@@ -695,8 +701,8 @@ def test_a_check_of_some_rows_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     whole = checks.CHECKS[claim.measure]
 
     def measure_head(evidence: checks.Evidence, arguments: Mapping[str, Any]) -> Number:
-        published, original = (t.with_frame(t.frame.head(50)) for t in (evidence.published, evidence.original))
-        return whole.measure(replace(evidence, published=published, original=original, rows=None), arguments)
+        published, original = (t.with_frame(t.frame.head(50)) for t in (evidence.published_data, evidence.original))
+        return whole.measure(replace(evidence, published_data=published, original=original, rows=None), arguments)
 
     monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=measure_head))
     assert find_unread_rows(result, claim, "age") == "last"

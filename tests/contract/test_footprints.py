@@ -227,8 +227,8 @@ def test_a_footprint_names_no_more_than_is_touched(kind: type[sf.Method]) -> Non
 def test_a_method_fits_beside_others(kind: type[sf.Method]) -> None:
     for result in make_all(kind):
         has_draws = any(change.kind is ChangeKind.DRAWN for change in result.release.changes)
-        assert has_draws or not result.example.subject.alone, (
-            f"{kind.__name__} says `alone`, and is refused beside every other method of a policy: leave it out, and "
+        assert has_draws or not result.example.subject.must_be_alone, (
+            f"{kind.__name__} says `must_be_alone`, and is refused beside every other method: leave it out, and "
             "let `footprint` say which columns it changes, needs and reads"
         )
 

@@ -265,7 +265,7 @@ def test_checks_that_look_away_are_noticed(monkeypatch: pytest.MonkeyPatch) -> N
         return [*faults, find_hairs(result, claim, "age"), find_absent_column(result, claim)]
 
     def list_cells(evidence: checks.Evidence) -> list[float]:
-        return list(evidence.published.frame["age"].cast(pl.Float64, strict=False).drop_nulls())
+        return list(evidence.published_data.frame["age"].cast(pl.Float64, strict=False).drop_nulls())
 
     def count(cells: list[float], least: float) -> Number:
         return sum(abs(cell - round(cell / 5) * 5) > least for cell in cells if abs(cell) < inf)
@@ -282,7 +282,7 @@ def test_checks_that_look_away_are_noticed(monkeypatch: pytest.MonkeyPatch) -> N
     def skip_column(evidence: checks.Evidence, arguments: Mapping[str, Any]) -> Number:
         return whole.measure(
             evidence,
-            {**arguments, "columns": [name for name in arguments["columns"] if name in evidence.published.frame]},
+            {**arguments, "columns": [name for name in arguments["columns"] if name in evidence.published_data.frame]},
         )
 
     whole = checks.CHECKS[claim.measure]

@@ -24,7 +24,7 @@ from tests.contract.runs import GivenPolicy
 TABLES = {
     type(example.subject): example
     for example in reversed(METHOD_EXAMPLES)
-    if example.subject.shape == example.subject.gives == "table" and not example.subject.alone
+    if example.subject.shape == example.subject.gives == "table" and not example.subject.must_be_alone
 }
 """The first example of every method that may be in a policy with others."""
 CONSTANT = "ward"

@@ -348,13 +348,13 @@ def test_checks_that_have_a_size_are_noticed(monkeypatch: pytest.MonkeyPatch) ->
         return sum(bool(error > (tolerance or grain)) for error, grain in errors)
 
     def allow_millionth(evidence: checks.Evidence, told: Mapping[str, Any]) -> Number:
-        return count(evidence.published.frame["age"].to_list(), told, 1e-6)
+        return count(evidence.published_data.frame["age"].to_list(), told, 1e-6)
 
     def skip_large(evidence: checks.Evidence, told: Mapping[str, Any]) -> Number:
-        return count([cell for cell in evidence.published.frame["age"].to_list() if abs(cell) < 1e6], told)
+        return count([cell for cell in evidence.published_data.frame["age"].to_list() if abs(cell) < 1e6], told)
 
     def skip_rows(evidence: checks.Evidence, told: Mapping[str, Any]) -> Number:
-        return count(evidence.published.frame["age"].to_list()[:1000], told)
+        return count(evidence.published_data.frame["age"].to_list()[:1000], told)
 
     assert list_faults() == ["", "", ""]
     whole = checks.CHECKS["numbers_between_steps"]

@@ -387,10 +387,10 @@ def test_a_check_that_tells_a_cell_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     whole = checks.CHECKS["numbers_between_steps"]
 
     def tell(evidence: checks.Evidence, arguments: Mapping[str, Any]) -> Number:
-        raise sf.DataError(f'"age" holds {evidence.published.frame["age"][-1]}; give numbers')
+        raise sf.DataError(f'"age" holds {evidence.published_data.frame["age"][-1]}; give numbers')
 
     def convert(evidence: checks.Evidence, arguments: Mapping[str, Any]) -> Number:
-        return float(evidence.published.frame["age"].cast(pl.Float64).sum())
+        return float(evidence.published_data.frame["age"].cast(pl.Float64).sum())
 
     for measure, words in ((whole.measure, ""), (tell, "tells a cell"), (convert, "crashes")):
         monkeypatch.setitem(checks._LOADED, "numbers_between_steps", replace(whole, measure=measure))

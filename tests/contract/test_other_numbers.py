@@ -110,11 +110,11 @@ def test_a_check_that_forgets_negative_numbers_is_noticed(monkeypatch: pytest.Mo
         def measure_positive(
             evidence: checks.Evidence, arguments: Mapping[str, Any], measure: checks.Measure = whole.measure
         ) -> Number:
-            rows = evidence.published.frame.with_row_index("row").filter(pl.col("age").cast(pl.Float64) > 0)["row"]
+            rows = evidence.published_data.frame.with_row_index("row").filter(pl.col("age").cast(pl.Float64) > 0)["row"]
             published, original = (
-                table.with_frame(table.frame[rows.to_list()]) for table in (evidence.published, evidence.original)
+                table.with_frame(table.frame[rows.to_list()]) for table in (evidence.published_data, evidence.original)
             )
-            return measure(replace(evidence, published=published, original=original, rows=None), arguments)
+            return measure(replace(evidence, published_data=published, original=original, rows=None), arguments)
 
         monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=measure_positive))
     assert "an original" in find_unbound(lower, "age")

@@ -97,7 +97,7 @@ def test_a_check_of_positions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
         def forget_rows(
             evidence: Evidence, arguments: Mapping[str, Any], measure: checks.Measure = whole.measure
         ) -> Number:
-            head = evidence.original.with_frame(evidence.original.frame.head(len(evidence.published)))
+            head = evidence.original.with_frame(evidence.original.frame.head(len(evidence.published_data)))
             return measure(replace(evidence, original=head, rows=None), arguments)
 
         monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=forget_rows))
@@ -256,11 +256,11 @@ def test_a_check_that_misses_rows_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
     assert find_other_measure(result, claim) == find_uncounted_rows(result, claim) == ""
 
     def skip_first(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-        published = evidence.published.with_frame(evidence.published.frame.tail(-1))
-        return whole.measure(replace(evidence, published=published, rows=np.asarray(evidence.rows)[1:]), arguments)
+        published = evidence.published_data.with_frame(evidence.published_data.frame.tail(-1))
+        return whole.measure(replace(evidence, published_data=published, rows=np.asarray(evidence.rows)[1:]), arguments)
 
     def count_few(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-        return min(len(evidence.published), 3)
+        return min(len(evidence.published_data), 3)
 
     def count_known(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
         known_cells = evidence.original.frame["age"][np.asarray(evidence.rows).tolist()].drop_nulls()

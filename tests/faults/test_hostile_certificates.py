@@ -203,7 +203,7 @@ ODD_ARGUMENTS: list[dict[str, Any]] = [
     {"kind": "unary", "p": 0, "q": 1},
     {"kind": ["k_ary"] * 5000, "p": ["x"] * 5000, "q": [""] * 5000},
     {"min_support": 1, "min_confidence": 0, "max_length": 10**30, "complete_from": 1, "k": 10**9},
-    {"besides": ["nowhere"] * 100, "columns": "age", "starred_rows": "\x1b"},
+    {"except_columns": ["nowhere"] * 100, "columns": "age", "starred_rows": "\x1b"},
     {"categories": ["x"] * 20_000, "column": "age", "kind": "k_ary"},
     {"hierarchy": "/dev/zero", "path": "/etc/passwd", "file": "/dev/zero"},
 ]

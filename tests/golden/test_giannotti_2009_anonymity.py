@@ -46,7 +46,7 @@ def test_figure_2_has_five_classes_and_k_2() -> None:
 def test_figure_2_linking_andre_and_dan() -> None:
     """Andre links to three rows with three problems, Dan to none."""
     release, people = figure_2(), voters()
-    links = sf.attack.linked(release, people, ("race", "birth", "gender", "zip"))
+    links = sf.attack.find_links(release, people, ("race", "birth", "gender", "zip"))
     andre, dan = people.frame["name"].to_list().index("Andre"), people.frame["name"].to_list().index("Dan")
     problems = release.frame["problem"].gather(links.rows(andre)).to_list()
     assert sorted(problems) == ["chest pain", "obesity", "short breath"]

@@ -13,7 +13,7 @@ from papers.aggarwal_2006.adult import require_both_cuts, state_sizes
 from papers.aggarwal_2006.employee import EDUCATION, GENDER, PRIVATE, SALARY, STATUS, TITLE, Hidden, employees
 from papers.aggarwal_2006.examples import DELTA, GAMMA, ITEMSETS, PROJECTED, R1, R2, R3, RULES
 from papers.aggarwal_2006.runs import BlankingRun, mine, private_share, synthetic
-from papers.aggarwal_2006.synthetic import falling, tolerate_one_more
+from papers.aggarwal_2006.synthetic import is_falling, tolerate_one_more
 from papers.registry import list_studies
 from papers.run import reproduce
 from papers.study import Setting
@@ -118,7 +118,7 @@ def test_shapes_are_judged_over_all_points_and_words_of_degree_are_not() -> None
     """Rules increase, but not linearly; "quite slowly" has no number."""
     statements = STUDIES["aggarwal_2006.figure_6"].work(Setting(quick=True)).statements
     assert [statement.verdict for statement in statements] == ["reproduced", "differs"]
-    assert falling([3, 2, 1]) and not falling([3, 3, 1]) and not falling([3, 1, 2])
+    assert is_falling([3, 2, 1]) and not is_falling([3, 3, 1]) and not is_falling([3, 1, 2])
     sizes = [10_000, 20_000, 30_000]
     flat = [BlankingRun(0, 0, derived, 0, 5, 0.0, 0.0) for derived in (10, 10, 30)]
     rising = [BlankingRun(0, 0, derived, 0, 5, 0.0, 0.0) for derived in (10, 20, 30)]

@@ -57,7 +57,7 @@ def test_figure_7_pieces() -> None:
 def test_small_figures_are_reproduced(name: str) -> None:
     study = next(candidate for candidate in STUDIES if candidate.name == name)
     findings = study.work(Setting())
-    odd = [statement.theirs for statement in findings.statements if statement.verdict != "reproduced"]
+    odd = [statement.paper_result for statement in findings.statements if statement.verdict != "reproduced"]
     assert name != "figure_1" or all(
         "the oldest age: 68, 50" in statement.assumption for statement in findings.statements
     )
@@ -89,7 +89,7 @@ def test_studies_of_real_data_run_quickly(shared_data: Path, name: str) -> None:
 
 
 def find_differing(statements: tuple[Statement, ...]) -> list[str]:
-    return [statement.theirs for statement in statements if statement.verdict == "differs"]
+    return [statement.paper_result for statement in statements if statement.verdict == "differs"]
 
 
 def bars(risk: float) -> dict[str, MedianRisk]:
@@ -101,15 +101,15 @@ def test_figure_9_must_hold_at_all_radii() -> None:
     risks = dict(zip(RADII, (0.04, 0.3, 0.5), strict=True))
     measured = {radius: [bars(risk)] * 10 for radius, risk in risks.items()}
     spoiled = {radius: MedianRisk(risk, risk, risk) for radius, risk in risks.items()}
-    statements = {statement.theirs: statement for statement in state_figure_9(measured, spoiled)}
+    statements = {statement.paper_result: statement for statement in state_figure_9(measured, spoiled)}
     pure = statements["Attribute 1 with pure pieces: below 10 %"]
-    assert pure.verdict == "differs" and pure.ours == "1 %: 4.0 %; 2 %: 30.0 %; 5 %: 50.0 %"
+    assert pure.verdict == "differs" and pure.own_result == "1 %: 4.0 %; 2 %: 30.0 %; 5 %: 50.0 %"
     assert "holds at 1 % only" in pure.explanation
     at_two = statements["Attribute 1 with breakpoints: 30 %"]  # exactly theirs at 2 %
     assert at_two.verdict == "differs" and "holds at 2 % only" in at_two.explanation
     assert all("the radius: 1 %, 2 %, 5 %" in statement.assumption for statement in statements.values())
     low = {radius: [bars(0.04)] * 10 for radius in RADII}
-    ignorant = {statement.theirs: statement for statement in state_figure_9(low, spoiled)}
+    ignorant = {statement.paper_result: statement for statement in state_figure_9(low, spoiled)}
     assert ignorant["An ignorant adversary, all attributes: below 5 %"].verdict == "reproduced"
 
 
@@ -147,7 +147,7 @@ def test_nothing_is_tolerated_in_a_tree() -> None:
     same = state_paths(theirs, cracks)
     assert {statement.verdict for statement in same} == {"not comparable"}  # at the one setting of C4.5 that is tried
     changed = state_paths([*theirs[:7], theirs[7] + 1, *theirs[8:]], [0.0] * len(theirs))
-    assert find_differing(changed) == [statement.theirs for statement in same]
+    assert find_differing(changed) == [statement.paper_result for statement in same]
 
 
 def test_figure_11_comes_nearest_at_2_percent(shared_data: Path) -> None:

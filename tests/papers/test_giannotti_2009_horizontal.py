@@ -12,7 +12,7 @@ def test_the_steps_are_reproduced_and_the_leak_is_found() -> None:
     findings = study.work(Setting(quick=True))
     verdicts = [statement.verdict for statement in findings.statements]
     assert verdicts == ["reproduced", "reproduced", "differs", "reproduced"]
-    assert "is -1, the second site's term" in findings.statements[2].ours
+    assert "is -1, the second site's term" in findings.statements[2].own_result
     rows = findings.grids[0].frame.rows_by_key("protocol", named=True, unique=True)
     assert [rows[name]["names_can_be_read"] for name in ("counts", "textbook", "shamir")] == [True, False, False]
     assert rows["counts"]["rules"] == rows["shamir"]["rules"] > 0

@@ -116,8 +116,8 @@ def test_curves_without_numbers_are_shown_at_all_levels_and_not_judged() -> None
     statements = state_privacy_levels(levels((0.8, 0.9, 0.7)))
     assert {statement.verdict for statement in statements} == {"not comparable"}
     by_class, _, bumpy, smooth = statements
-    assert by_class.ours == (
+    assert by_class.own_result == (
         "Points below Original, by level: 10%: Fn1 1.0, Fn3 1.0; 100%: Fn1 2.0, Fn3 2.0; 200%: Fn1 20.0, Fn3 20.0."
     )
-    assert bumpy.ours == "Lower than at the level before: Fn1 at 1 of 2, Fn3 at 1 of 2 steps."
-    assert smooth.ours == "Lower than at the level before: Fn1 at 2 of 2, Fn3 at 2 of 2 steps."
+    assert bumpy.own_result == "Lower than at the level before: Fn1 at 1 of 2, Fn3 at 1 of 2 steps."
+    assert smooth.own_result == "Lower than at the level before: Fn1 at 2 of 2, Fn3 at 2 of 2 steps."

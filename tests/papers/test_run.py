@@ -78,7 +78,7 @@ def test_a_row_outside_the_tolerance_differs() -> None:
     assert right.verdict == "reproduced" and right.explanation == ""
     wrong = compare("risk", [Pair(10.39, 10.4), Pair(18.05, 17.0)], tenth, unit=" %", reason="Another radius.")
     assert wrong.verdict == "differs"
-    assert wrong.theirs == "risk: 10.39, 18.05 %" and wrong.ours == "10.4, 17 % (1 of 2 agree)"
+    assert wrong.paper_result == "risk: 10.39, 18.05 %" and wrong.own_result == "10.4, 17 % (1 of 2 agree)"
     assert wrong.tolerance == "Tolerance: 0.1 points (printed to a tenth)."
     assert wrong.explanation == "Another radius."
     relative = Tolerance(0.1, "drawn at random", relative=True)
@@ -128,7 +128,7 @@ def test_a_statement_must_hold_at_every_value_that_was_tried() -> None:
         statement = at_radii(*(index == position for position in range(3)))
         assert statement.verdict == "differs" and statement.assumption == assumed
         assert f"the statement holds at {value} only" in statement.explanation
-        assert statement.ours == "1 %: cracked 1 %; 2 %: cracked 2 %; 5 %: cracked 5 %"
+        assert statement.own_result == "1 %: cracked 1 %; 2 %: cracked 2 %; 5 %: cracked 5 %"
     assert "holds at none" in at_radii(False, False, False).explanation
     assert at_radii(None, None, None).verdict == "not comparable"
     assert at_radii(None, None, None).assumption == assumed

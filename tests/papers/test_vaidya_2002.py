@@ -58,6 +58,6 @@ def test_the_algorithm_equals_pooled_mining_and_sparse_vectors_are_recovered() -
     for name in ("algorithm", "recovery"):
         statements = STUDIES[f"vaidya_2002.{name}"].work(Setting()).statements
         assert all(
-            statement.verdict == ("differs" if "half the values" in statement.theirs else "reproduced")
+            statement.verdict == ("differs" if "half the values" in statement.paper_result else "reproduced")
             for statement in statements
         )

@@ -471,7 +471,7 @@ def test_limits_of_the_gate_are_printed_as_they_were_set() -> None:
     gap = wording.NBSP
     body = {"gate": [{"gate": "max_loss", "limit": 0.125, "found": 0.1246, "open": True}]}
     (line,) = list_gates(body)
-    assert (line.limit, line.value, line.passed) == (f"12.5{gap}%", f"12.46{gap}%", True)
+    assert (line.limit, line.value, line.is_open) == (f"12.5{gap}%", f"12.46{gap}%", True)
     shut = {"gate": "max_loss", "limit": 0.125, "found": 0.1254, "open": False}
     assert f"is 12.5{gap}%, and the release has 12.54{gap}%" in _describe_shut_gate(shut)
     assert wording.format_gate_limit(0.2) == f"20{gap}%"

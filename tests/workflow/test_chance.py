@@ -78,9 +78,9 @@ def test_two_methods_keep_their_promises_beside_each_other(run_folder: Path) -> 
     claims = {claim["measure"]: claim for claim in body["claims"]}
     assert all(claim["holds"] for claim in body["claims"])
     recorded_claims = json.loads((run_folder / "out/private/record.json").read_text())["found"]["claims"]
-    exceptions = {claim["measure"]: claim["arguments"].get("besides") for claim in recorded_claims}
-    assert (exceptions["changed_beside_noise"], exceptions["changed_beside_answers"]) == (["ill"], ["age"])
-    assert '"age"' in claims["changed_beside_answers"]["meaning"]
+    exceptions = {claim["measure"]: claim["arguments"].get("except_columns") for claim in recorded_claims}
+    assert (exceptions["changed_without_noise"], exceptions["changed_without_answers"]) == (["ill"], ["age"])
+    assert '"age"' in claims["changed_without_answers"]["meaning"]
     assert sum(claim["property"] == "identifying_columns" for claim in body["claims"]) == 1
     assert sf.verify(run_folder / "out").holds
 

@@ -371,7 +371,7 @@ def test_with_many_combinations_the_telling_ones_are_extended(monkeypatch: pytes
 def test_attacks_are_told_in_words(successes: int, baseline: int, words: str, alarming: bool) -> None:
     outcome = sf.attack.Outcome(100, successes, baseline)
     description = attack_gains.describe_attack({"attack": "linking", **outcome.as_json()})
-    assert (description.words, description.alarming) == (words, alarming)
+    assert (description.words, description.is_alarming) == (words, alarming)
 
 
 def test_an_attack_on_nobody_is_not_called_right() -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sfumato.attack.anonymity.linkability import Linkability as Linkability
     from sfumato.attack.anonymity.linking import Linking as Linking
     from sfumato.attack.anonymity.links import Links as Links
-    from sfumato.attack.anonymity.links import linked as linked
+    from sfumato.attack.anonymity.links import find_links as find_links
     from sfumato.attack.anonymity.minimality import Minimality as Minimality
     from sfumato.attack.anonymity.similarity import Similarity as Similarity
     from sfumato.attack.anonymity.singling_out import SinglingOut as SinglingOut
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from sfumato.attack.answers.repeated_answers import RepeatedAnswers as RepeatedAnswers
     from sfumato.attack.attack import Attack as Attack
     from sfumato.attack.attack import Outcome as Outcome
-    from sfumato.attack.attack import wilson as wilson
+    from sfumato.attack.attack import compute_wilson_interval as compute_wilson_interval
     from sfumato.attack.baskets.fill_unknowns import FillUnknowns as FillUnknowns
     from sfumato.attack.baskets.item_breach import ItemBreach as ItemBreach
     from sfumato.attack.baskets.remining import Remining as Remining

@@ -42,7 +42,7 @@ class WilsonInterval(NamedTuple):
     high: float
 
 
-def wilson(successes: float, attempts: int, z: float = _Z) -> WilsonInterval:
+def compute_wilson_interval(successes: float, attempts: int, z: float = _Z) -> WilsonInterval:
     """Wilson's score interval of a share (Wilson 1927); (0, 1) without attempts."""
     if attempts == 0:
         return WilsonInterval(0.0, 1.0)
@@ -85,7 +85,7 @@ class Outcome:
     @property
     def interval(self) -> WilsonInterval:
         """Wilson's 95 % interval of the risk."""
-        return wilson(self.successes, self.attempts)
+        return compute_wilson_interval(self.successes, self.attempts)
 
     @property
     def low(self) -> float:

@@ -36,6 +36,6 @@ def is_alarming(attack: Mapping[str, Any]) -> bool:
     return is_clear_gain(attack) and measure_gain(attack) >= ALARMING
 
 
-def is_alarming_gain(risk: float, guessing: float) -> bool:
+def is_alarming_gain(risk: float, blind_share: float) -> bool:
     """Whether two published shares are that far apart, compared as the decimals that are published."""
-    return Fraction(repr(risk)) - Fraction(repr(guessing)) >= ALARMING
+    return Fraction(repr(risk)) - Fraction(repr(blind_share)) >= ALARMING

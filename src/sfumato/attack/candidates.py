@@ -16,7 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Ints, Places
-from sfumato.attack.anonymity.links import Links, linked
+from sfumato.attack.anonymity.links import Links, find_links
 from sfumato.attack.anonymity.row_search import expand_ranges
 from sfumato.attack.anonymity.strongest_links import ChosenLinks, choose_links, draw_tried, try_ways
 from sfumato.attack.missing_readings import list_readings
@@ -69,7 +69,7 @@ def choose_sensitive_columns(published_table: Table, column: str | None) -> tupl
 
 def look_up_candidates(published_table: Table, people: Table) -> Links:
     """The rows that fit each person in every quasi-identifying column of the release."""
-    return linked(published_table, people, _require_known_columns(published_table))
+    return find_links(published_table, people, _require_known_columns(published_table))
 
 
 def choose_candidates(
@@ -85,9 +85,9 @@ def choose_candidates(
     """
     known_columns = _require_known_columns(release.data) if names is None else tuple(names)
     if len(list_readings(release, people, known_columns)) == 1 and not (release.changes or release.public):
-        covering = next(try_ways(release, people, known_columns))
-        if not (covering.links.counts > 0).all():
-            return covering
+        candidates = next(try_ways(release, people, known_columns))
+        if not (candidates.links.counts > 0).all():
+            return candidates
     return choose_links(release, people, known_columns, count)
 
 

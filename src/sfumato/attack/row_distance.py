@@ -25,7 +25,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.attack.attack import wilson
+from sfumato.attack.attack import compute_wilson_interval
 from sfumato.data.cells.coded_cells import encode_cells
 from sfumato.data.cells.moments_in_text import are_moments
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
@@ -51,7 +51,10 @@ def compare_with_control(
         return {}
     main, other = successes / attempts if attempts else 0.0, control / control_attempts if control_attempts else 0.0
     value = max(0.0, (main - other) / (1 - other)) if other < 1 else 0.0
-    (low, high), (control_low, control_high) = wilson(successes, attempts), wilson(control, control_attempts)
+    (low, high), (control_low, control_high) = (
+        compute_wilson_interval(successes, attempts),
+        compute_wilson_interval(control, control_attempts),
+    )
     centre, strangers = (low + high) / 2, (control_low + control_high) / 2
     remaining_share = 1 - strangers
     reach = np.hypot(

@@ -167,7 +167,7 @@ def print_run(finished_run: Run) -> None:
             f"Private: {finished_run.out / 'private'}",
             f"Signer:  {body['signer']}",
         )
-    for sentence in finished_run.kept:
+    for sentence in finished_run.publication_notes:
         _print_things(f"Note: {sentence}.")
     _print_verdict(finished_run)
     for refusal in finished_run.refusals:

@@ -112,7 +112,7 @@ def list_given(context: typer.Context) -> dict[str, tuple[OptionCondition, ...]]
     """The options that were typed, and what each needs."""
     needs = read_needs(inspect.unwrap(context.command.callback))  # type: ignore[arg-type]
     return {
-        _spell(context, parameter): tuple(need for need in needs[parameter.name] if need is not ALWAYS)
+        _spell_option(context, parameter): tuple(need for need in needs[parameter.name] if need is not ALWAYS)
         for parameter in context.command.params
         if parameter.name in needs and _is_typed(context, parameter.name)
     }
@@ -128,7 +128,7 @@ def _is_typed(context: typer.Context, name: str) -> bool:
     return source is not None and source.name == "COMMANDLINE"
 
 
-def _spell(context: typer.Context, parameter: Any) -> str:
+def _spell_option(context: typer.Context, parameter: Any) -> str:
     """The option as it is spelled; of a switch, as it was turned."""
     if parameter.secondary_opts and context.params.get(parameter.name) is False:
         return str(parameter.secondary_opts[0])

@@ -88,7 +88,7 @@ def decode_found_itemsets(file: Path, key: Key, originals: Baskets | None, optio
         if options.rules_out is not None and rules is not None:
             save_rules(rules, options.rules_out)
     if options.as_json:
-        print_json(_describe(decoding, itemsets, rules))
+        print_json(_describe_decoding(decoding, itemsets, rules))
         return
     print_rows(itemsets, SHOWN, options.out)
     if rules is not None:
@@ -134,7 +134,7 @@ def _explain_checks(decoding: DecodedMining) -> list[str]:
     return sentences
 
 
-def _describe(decoding: DecodedMining, itemsets: pl.DataFrame, rules: pl.DataFrame | None) -> dict[str, Any]:
+def _describe_decoding(decoding: DecodedMining, itemsets: pl.DataFrame, rules: pl.DataFrame | None) -> dict[str, Any]:
     return {
         "itemsets": itemsets.to_dicts(),
         "rules": None if rules is None else rules.to_dicts(),

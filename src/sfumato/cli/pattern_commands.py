@@ -326,7 +326,7 @@ def _list_forced_patterns(published_patterns: Patterns, k: int) -> pl.DataFrame:
     inferences = forced_patterns(published_patterns, k)
     return pl.DataFrame(
         {
-            "pattern": ["; or ".join(map(_spell_conjunction, pattern.either)) for pattern in inferences],
+            "pattern": ["; or ".join(map(_spell_conjunction, pattern.conjunctions)) for pattern in inferences],
             "least": [pattern.least for pattern in inferences],
             "most": [pattern.most for pattern in inferences],
         },

@@ -56,11 +56,13 @@ def ask_missing_marks(source: DraftSource) -> tuple[str, ...]:
     for number, mark in enumerate(source.noticed_marks, 1):
         columns = ", ".join(f"{name}: {rows:,} rows" for name, rows in mark.rows.items())
         print_line(f'  {number}. "{mark.mark}"  ({columns})')
-    mark_numbers = ask("Which do? Numbers with commas, all, or none", "none", lambda text: _parse_numbers(text, source))
+    mark_numbers = ask(
+        "Which do? Numbers with commas, all, or none", "none", lambda text: _parse_column_numbers(text, source)
+    )
     return tuple(source.noticed_marks[number].mark for number in mark_numbers)
 
 
-def _parse_numbers(text: str, source: DraftSource) -> list[int]:
+def _parse_column_numbers(text: str, source: DraftSource) -> list[int]:
     count = len(source.noticed_marks)
     if text.lower() in ("all", "none"):
         return list(range(count)) if text.lower() == "all" else []

@@ -225,16 +225,16 @@ def _describe_regions(options: RegionOptions) -> dict[str, Any]:
         return regions | {"kind": kind, "file": file}
     regions |= {"kind": "grid"} if options.dense is None else {"kind": "dense", "min_share": options.dense}
     if options.grid is not None:
-        sides = _parse_numbers(options.grid, "x", 2, "--grid 10x10")
+        sides = _parse_coordinates(options.grid, "x", 2, "--grid 10x10")
         if min(sides) < 1:
             raise PolicyError("a grid has at least one column and one row, as in --grid 10x10")
         regions |= dict(zip(("columns", "rows"), sides, strict=True))
     if options.bounds is not None:
-        regions["bounds"] = _parse_numbers(options.bounds, ",", 4, "--bounds 0,0,100,100")
+        regions["bounds"] = _parse_coordinates(options.bounds, ",", 4, "--bounds 0,0,100,100")
     return regions
 
 
-def _parse_numbers(text: str, separator: str, count: int, example: str) -> list[float]:
+def _parse_coordinates(text: str, separator: str, count: int, example: str) -> list[float]:
     from sfumato.errors import PolicyError
 
     try:

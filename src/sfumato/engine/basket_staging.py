@@ -199,7 +199,7 @@ def _stage_long_form(path: Path, source: BasketSource, scratch: Path, name: str)
     if not rows:
         raise DataError(f"{path}: the file has no rows below its header")
     with closing(BasketWriter(scratch, name)) as writer:
-        _group_rows(path, staged_file, scratch / f"{name}-grouped.parquet", source.item, rows, scratch)
+        _sort_staged_codes(path, staged_file, scratch / f"{name}-grouped.parquet", source.item, rows, scratch)
         staged_file.unlink()
         _write_groups(scratch / f"{name}-grouped.parquet", writer)
         values = list(vocabulary.codes)
@@ -322,7 +322,7 @@ def explain_missing_rows(path: Path, column: str, missing: int, rows: int, first
     )
 
 
-def _group_rows(path: Path, staged_file: Path, grouped_file: Path, item: str, rows: int, scratch: Path) -> None:
+def _sort_staged_codes(path: Path, staged_file: Path, grouped_file: Path, item: str, rows: int, scratch: Path) -> None:
     """Sort the codes of all baskets by the first row of each; a code that a basket has twice is kept once."""
     duckdb = require_duckdb()
     table = f"read_parquet({quote_sql_text(str(staged_file))})"

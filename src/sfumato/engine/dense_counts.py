@@ -43,10 +43,10 @@ def count_rows_at_places(batches: Iterable[ShortCodes], widths: Sequence[int]) -
     steps = np.array([prod(widths[column + 1 :]) for column in range(len(widths))], dtype=np.int32)
     for codes in batches:
         count_at_places(codes, steps, counts)
-    return _list_places(counts)
+    return _list_filled_places(counts)
 
 
-def _list_places(counts: Codes) -> PlaceCounts:
+def _list_filled_places(counts: Codes) -> PlaceCounts:
     """The places that are not empty, some at a time: the counts themselves fill much of the memory."""
     parts = range(0, len(counts), _SLICE)
     most = sum(np.count_nonzero(counts[begin : begin + _SLICE]) for begin in parts)

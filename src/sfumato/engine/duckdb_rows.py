@@ -60,7 +60,7 @@ class DuckdbRows(StoredRows):
         self.files, self.source = tuple(files), source
         self._scratch = scratch
         arrow = check_schemas(self.files)
-        self.schema = dict(simplify_frame(_build_frame(arrow.empty_table(), source), source).schema)
+        self.schema = dict(simplify_frame(_build_batch_frame(arrow.empty_table(), source), source).schema)
         self.height = sum(pq.read_metadata(file).num_rows for file in self.files)
         self._places = {name: position for position, name in enumerate(self.schema)}
         self._missing: dict[str, int] | None = None
@@ -191,7 +191,7 @@ class DuckdbRows(StoredRows):
         chosen_columns = list(self.schema) if columns is None else list(columns)
         for file, batch in read_ahead(self._read_files(chosen_columns, ())):
             yield simplify_frame(
-                _build_frame(pa.Table.from_batches([batch]), str(file)).select(chosen_columns), str(file)
+                _build_batch_frame(pa.Table.from_batches([batch]), str(file)).select(chosen_columns), str(file)
             )
 
     def iterate_coded_batches(self, columns: Sequence[str] | None = None) -> Iterator[pl.DataFrame]:
@@ -204,7 +204,9 @@ class DuckdbRows(StoredRows):
         ):
             coded_frame = read_coded_columns(batch)
             rest = [name for name in batch.schema.names if name not in coded_frame.columns]
-            plain = simplify_frame(_build_frame(pa.Table.from_batches([batch.select(rest)]), str(file)), str(file))
+            plain = simplify_frame(
+                _build_batch_frame(pa.Table.from_batches([batch.select(rest)]), str(file)), str(file)
+            )
             yield pl.DataFrame(
                 [coded_frame[name] if name in coded_frame.columns else plain[name] for name in chosen_columns]
             )
@@ -221,7 +223,7 @@ class DuckdbRows(StoredRows):
             for number, name, line in zip(numbers, chosen_columns, lines, strict=True):
                 if not number.number_array(batch.column(name), line):
                     rows = pa.Table.from_batches([batch.select([name])])
-                    number.number_cells(simplify_frame(_build_frame(rows, str(file)), str(file))[name], line)
+                    number.number_cells(simplify_frame(_build_batch_frame(rows, str(file)), str(file))[name], line)
             yield lines
 
     def _read_files(self, columns: list[str], coded_columns: Sequence[str]) -> Iterator[tuple[Path, pa.RecordBatch]]:
@@ -274,7 +276,7 @@ class DuckdbRows(StoredRows):
         duckdb = require_duckdb()
         try:
             result = self._connect().sql(query).to_arrow_table()
-            return _build_frame(result.rename_columns(list(names)), self.source)
+            return _build_batch_frame(result.rename_columns(list(names)), self.source)
         except duckdb.OutOfMemoryException as error:
             if "temp_directory" in str(error):  # there was memory, and no room for what does not fit in it
                 raise explain_full_scratch(self._scratch) from None
@@ -368,14 +370,16 @@ def check_schemas(files: Sequence[Path]) -> pa.Schema:
             first = schema
         elif schema.names != first.names:
             raise DataError(f"{file}: its columns differ from those of {files[0]}; files of one glob must agree")
-        changed_columns = [field.name for field in schema if not _are_alike(field.type, first.field(field.name).type)]
+        changed_columns = [
+            field.name for field in schema if not _are_same_types(field.type, first.field(field.name).type)
+        ]
         if changed_columns:
             raise explain_changed_type(file, changed_columns, files[0])
     assert first is not None, "no files"
     return first
 
 
-def _are_alike(first: pa.DataType, second: pa.DataType) -> bool:
+def _are_same_types(first: pa.DataType, second: pa.DataType) -> bool:
     return bool(_get_plain_type(first) == _get_plain_type(second))
 
 
@@ -399,7 +403,7 @@ def quote_sql_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _build_frame(table: pa.Table, source: str) -> pl.DataFrame:
+def _build_batch_frame(table: pa.Table, source: str) -> pl.DataFrame:
     frame = pl.from_arrow(table)
     assert isinstance(frame, pl.DataFrame), source
     return frame

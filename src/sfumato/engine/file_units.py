@@ -66,7 +66,7 @@ def read_unit(
                     batch_parts.append(part)
                     row, rest = row + part.num_rows, rest.slice(part.num_rows)
                     if row == remaining_ends[0]:
-                        yield _build_frame(batch_parts, columns, has_codes, unit.file)
+                        yield _join_batches(batch_parts, columns, has_codes, unit.file)
                         batch_parts = []
                         remaining_ends.pop(0)
     except (pa.ArrowException, OSError):
@@ -85,7 +85,7 @@ def _find_row_groups(metadata: pq.FileMetaData, unit: FileUnit) -> tuple[list[in
     return groups, begins
 
 
-def _build_frame(parts: list[pa.RecordBatch], columns: Sequence[str], has_codes: bool, file: Path) -> pl.DataFrame:
+def _join_batches(parts: list[pa.RecordBatch], columns: Sequence[str], has_codes: bool, file: Path) -> pl.DataFrame:
     table = pa.Table.from_batches(parts).unify_dictionaries().combine_chunks()
     coded_frame = read_coded_columns(table.to_batches()[0]) if has_codes else pl.DataFrame()
     frame = pl.from_arrow(table.select([name for name in columns if name not in coded_frame.columns]))

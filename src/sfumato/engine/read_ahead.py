@@ -7,15 +7,15 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-Element = TypeVar("Element")
+ReadItem = TypeVar("ReadItem")
 
 
-def read_ahead(items: Iterable[Element]) -> Iterator[Element]:
+def read_ahead(items: Iterable[ReadItem]) -> Iterator[ReadItem]:
     """The items in their order, each asked for in another thread as soon as the one before is taken."""
     end = object()
-    waiting = iter(items)
+    source = iter(items)
     with ThreadPoolExecutor(1, thread_name_prefix="sfumato-read-ahead") as reader:
-        coming = reader.submit(next, waiting, end)
-        while (item := coming.result()) is not end:
-            coming = reader.submit(next, waiting, end)
+        next_item = reader.submit(next, source, end)
+        while (item := next_item.result()) is not end:
+            next_item = reader.submit(next, source, end)
             yield item  # type: ignore[misc]

@@ -70,7 +70,7 @@ class SortedTexts:
         files = sorted(scratch.glob(COPIES))
         self.columns: list[str] = pq.read_schema(files[0]).names
         self.height = sum(int(pq.read_metadata(file).num_rows) for file in files)
-        spelled_batches = chain.from_iterable(_read(file, file.name, _spell) for file in files)
+        spelled_batches = chain.from_iterable(_read(file, file.name, _spell_copied_rows) for file in files)
         write_batches(spelled_batches, texts, self.height, "committing to the input")
         _sort_file(texts, self._file, scratch)
         texts.unlink()
@@ -86,7 +86,7 @@ class SortedTexts:
         self._file.unlink()
 
 
-def _spell(rows: pl.DataFrame) -> pl.DataFrame:
+def _spell_copied_rows(rows: pl.DataFrame) -> pl.DataFrame:
     """Cells as text, columns named by their place: to duckdb `a` and `A` are one name."""
     return pl.DataFrame([spell_cells(cells).alias(f"c{position}") for position, cells in enumerate(rows.get_columns())])
 

@@ -69,6 +69,6 @@ def make_comparison_check(measure: Callable[..., Number]) -> Callable[[Evidence,
     """Turn a measure of originals, release and rows into a check of claims."""
 
     def check(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-        return measure(evidence.original, evidence.published, rows=evidence.rows, **arguments)
+        return measure(evidence.original, evidence.published_data, rows=evidence.rows, **arguments)
 
     return check

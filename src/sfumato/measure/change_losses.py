@@ -69,12 +69,12 @@ def _measure_intervals(columns: SeriesPairs) -> float:
 
 
 def _average(columns: SeriesPairs, measure: Callable[[Floats, Floats], float]) -> float:
-    pairs = [_read_numbers(column, choose_number_reader(column[0])) for column in columns]
+    pairs = [_read_known_numbers(column, choose_number_reader(column[0])) for column in columns]
     shares = [min(measure(*pair), 1.0) for pair in pairs if pair is not None and len(pair[0])]
     return sum(shares) / len(shares) if shares else 0.0
 
 
-def _read_numbers(column: tuple[pl.Series, pl.Series], read: Reader | None) -> tuple[Floats, Floats] | None:
+def _read_known_numbers(column: tuple[pl.Series, pl.Series], read: Reader | None) -> tuple[Floats, Floats] | None:
     """The cells that are known before and after, as numbers; None without a reader."""
     was, published_cells = column
     if read is None:
@@ -93,7 +93,7 @@ def _measure_means(columns: SeriesPairs) -> float:
     within_sum = total = 0.0
     for column in columns:
         choose_reader = choose_number_reader if column[0].dtype.is_numeric() else choose_moment_reader
-        numbers = _read_numbers(column, choose_reader(column[0]))
+        numbers = _read_known_numbers(column, choose_reader(column[0]))
         if numbers is not None:
             was, published_numbers = numbers
             # The variance of equal numbers may be the residue of rounding.

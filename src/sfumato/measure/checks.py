@@ -31,7 +31,7 @@ Unit = Literal["number", "share"]
 class Evidence:
     """What a check may look at."""
 
-    published: Any
+    published_data: Any
     """The published data."""
     original: Any = None
     """The originals, if available."""
@@ -51,7 +51,7 @@ class Evidence:
 
     def find_original_rows(self) -> Ints:
         """The original row of each published row; by default the same rows."""
-        return np.arange(len(self.published)) if self.rows is None else np.asarray(self.rows, dtype=np.int64)
+        return np.arange(len(self.published_data)) if self.rows is None else np.asarray(self.rows, dtype=np.int64)
 
     def take_step(self, step: Any) -> Evidence:
         """The same evidence with the secrets of one of several methods, by its number in the policy."""
@@ -69,10 +69,15 @@ class Evidence:
         original_columns = [
             self.original.frame[name].gather(rows) for name in columns if name in self.original.frame.columns
         ]
-        return replace(self, published=self.published.with_frame(self.published.frame.with_columns(original_columns)))
+        return replace(
+            self,
+            published_data=self.published_data.with_frame(self.published_data.frame.with_columns(original_columns)),
+        )
 
 
-Measure = Callable[[Evidence, Mapping[str, Any]], Number]
+Arguments = Mapping[str, Any]
+"""What a claim gives its measure, by name."""
+Measure = Callable[[Evidence, Arguments], Number]
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ class Check:
     private: str | None
     """The key in a release's details of what it compares with, if that is private and not the originals."""
     of_the_rest: bool
-    """Whether it counts other changes; columns changed by another method are passed as `besides`."""
+    """Whether it counts other changes; columns changed by another method are passed as `except_columns`."""
     of_groups: bool
     """Whether it counts groups or rules, of which one cell need not make another."""
     unit: Unit
@@ -191,7 +196,9 @@ def measure_claim(claim: Claim, evidence: Evidence) -> Finding:
     if not evidence.knows(claim):
         return Finding.of(claim, None)
     check, arguments = CHECKS[claim.measure], dict(claim.arguments)
-    visible_evidence = evidence.leave_out_columns(arguments.pop("besides", ())) if check.of_the_rest else evidence
+    visible_evidence = (
+        evidence.leave_out_columns(arguments.pop("except_columns", ())) if check.of_the_rest else evidence
+    )
     visible_evidence = (
         visible_evidence.take_step(arguments.pop("step", None)) if check.private is not None else visible_evidence
     )

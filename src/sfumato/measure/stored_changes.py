@@ -124,7 +124,7 @@ def _count_hidden_cells(batch: AlignedBatch, name: str, quasi_identifying: Seque
 class _MovedCells(NamedTuple):
     """How many cells of a drawn column differ."""
 
-    differing: int
+    differing_count: int
     blanked_count: int
     filled_count: int
     suppressed_count: int
@@ -168,7 +168,12 @@ class _BatchComparison:
 
 
 def _add_moved(difference: ColumnDifference, moved_cells: _MovedCells) -> ColumnDifference:
-    other = moved_cells.differing - moved_cells.blanked_count - moved_cells.filled_count - moved_cells.suppressed_count
+    other = (
+        moved_cells.differing_count
+        - moved_cells.blanked_count
+        - moved_cells.filled_count
+        - moved_cells.suppressed_count
+    )
     return replace(
         difference,
         blanked=difference.blanked + moved_cells.blanked_count,

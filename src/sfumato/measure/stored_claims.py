@@ -43,14 +43,12 @@ from sfumato.measure.anonymity.diversity import (
 from sfumato.measure.anonymity.presence import PopulationFit
 from sfumato.measure.anonymity.stored_limits import LIMIT_MEASURES
 from sfumato.measure.answers.stored_answers import ANSWER_MEASURES
-from sfumato.measure.checks import explain_unmeasured
+from sfumato.measure.checks import Arguments, explain_unmeasured
 from sfumato.measure.entries.stored_entries import ENTRY_MEASURES
 from sfumato.measure.noise.stored_noise import NOISE_MEASURES, StoredPairs
 from sfumato.measure.stored_changes import StoredComparison
 from sfumato.release import Claim, Finding, Number
 from sfumato.table import Missing, Table
-
-Arguments = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

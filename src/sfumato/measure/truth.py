@@ -75,13 +75,13 @@ def find_differing_cells(original: pl.Series, published_cells: pl.Series) -> pl.
     """Which cells are not what they were; a missing cell is like a missing one, and 1.50 in text is the number 1.5."""
     if original.dtype == pl.String and published_cells.dtype.is_numeric():
         numbers, texts = published_cells.cast(pl.Float64), spell_cells(published_cells)
-        return ~(original.eq_missing(texts) | (_read_numbers(original) == numbers).fill_null(value=False))
+        return ~(original.eq_missing(texts) | (_parse_decimals(original) == numbers).fill_null(value=False))
     if original.dtype != published_cells.dtype or original.dtype.is_float():
         original, published_cells = spell_cells(original), spell_cells(published_cells)
     return ~original.eq_missing(published_cells)
 
 
-def _read_numbers(texts: pl.Series) -> pl.Series:
+def _parse_decimals(texts: pl.Series) -> pl.Series:
     """The numbers that texts spell, also with a decimal comma; null for any other text."""
     points = texts.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
     return points.zip_with(texts.str.contains(",", literal=True), texts).cast(pl.Float64, strict=False)
@@ -123,7 +123,7 @@ def cover_cells(original: pl.Series, published_cells: pl.Series, domain: Domain)
 
 
 checks_claim("untrue_cells", "exactly", needs_original=True, of_the_rest=True)(
-    lambda evidence, _: untrue_cells(evidence.published, evidence.original, evidence.find_original_rows())
+    lambda evidence, _: untrue_cells(evidence.published_data, evidence.original, evidence.find_original_rows())
 )
 checks_claim(
     "changed_cells",
@@ -131,7 +131,7 @@ checks_claim(
     properties=("changed_cells", "changed_in_other_columns"),
     needs_original=True,
     of_the_rest=True,
-)(lambda evidence, _: count_changed_cells(evidence.published, evidence.original, evidence.find_original_rows()))
+)(lambda evidence, _: count_changed_cells(evidence.published_data, evidence.original, evidence.find_original_rows()))
 checks_claim("kept_cells_changed", "exactly", needs_original=True, of_the_rest=True)(
     make_comparison_check(count_changed_kept_cells)
 )

@@ -13,14 +13,14 @@ import hashlib
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-Way = Literal["sent", "received"]
+FrameDirection = Literal["sent", "received"]
 
 
 @dataclass(frozen=True, slots=True)
 class FrameRecord:
     """One frame in the transcript."""
 
-    way: Way
+    way: FrameDirection
     peer: str
     kind: str
     size: int
@@ -36,7 +36,7 @@ class Transcript:
     """A hash of the session id: sites of one session have the same."""
     frames: list[FrameRecord] = field(default_factory=list)
 
-    def add(self, way: Way, peer: str, kind: str, frame: bytes) -> None:
+    def add(self, way: FrameDirection, peer: str, kind: str, frame: bytes) -> None:
         """Record a frame."""
         self.frames.append(FrameRecord(way, peer, kind, len(frame), hashlib.sha256(frame).hexdigest()))
 
@@ -49,7 +49,7 @@ class Transcript:
 class Traffic:
     """How much of one kind of message a site sent or received."""
 
-    way: Way
+    way: FrameDirection
     kind: str
     messages: int
     size: int
@@ -102,7 +102,7 @@ class Statement:
 
 def sum_traffic(transcript: Transcript) -> tuple[Traffic, ...]:
     """Messages and bytes by way and kind, in order of first appearance."""
-    totals: dict[tuple[Way, str], tuple[int, int]] = {}
+    totals: dict[tuple[FrameDirection, str], tuple[int, int]] = {}
     for frame in transcript.frames:
         messages, size = totals.get((frame.way, frame.kind), (0, 0))
         totals[frame.way, frame.kind] = messages + 1, size + frame.size

@@ -324,7 +324,7 @@ class _VerticalMining:
             kept_consequents: dict[Itemset, list[Itemset]] = {}
             for rule in (rule for rule in candidates if holds[rule]):
                 rules.append(rule)
-                kept_consequents.setdefault(_unite(rule), []).append(rule.consequent)
+                kept_consequents.setdefault(_unite_sides(rule), []).append(rule.consequent)
             longer = {whole: generate_consequents(sides, len(whole)) for whole, sides in kept_consequents.items()}
             consequents = {whole: sides for whole, sides in longer.items() if sides}
             length += 1
@@ -340,7 +340,7 @@ class _VerticalMining:
         own_answers: dict[JointRule, bool] = {}
         split: dict[JointRule, int] = {}
         for rule in rules:
-            whole_support, left_support = supports[_unite(rule)], supports[rule.antecedent]
+            whole_support, left_support = supports[_unite_sides(rule)], supports[rule.antecedent]
             if whole_support.owner is None:
                 split[rule] = (bottom * whole_support.share - top * left_support.share) % self.shares.modulus
                 continue
@@ -370,7 +370,7 @@ class _VerticalMining:
         return all_answers
 
 
-def _unite(rule: JointRule) -> Itemset:
+def _unite_sides(rule: JointRule) -> Itemset:
     items: list[Any] = [*rule.antecedent, *rule.consequent]
     return tuple(sorted(items))
 

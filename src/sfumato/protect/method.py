@@ -163,7 +163,7 @@ class Method(Description, ABC):
         return None
 
     @property
-    def alone(self) -> bool:
+    def must_be_alone(self) -> bool:
         """Whether it must be the only method of a policy: its claims compare all that is published with the originals.
 
         Two methods on data without columns can be listed together only if neither is alone, and the later one says that
@@ -251,7 +251,7 @@ class KeyedMethod(Method):
     """What the key decodes: trees, itemsets with their supports, or itemsets some of which may not be frequent."""
 
     @property
-    def alone(self) -> bool:
+    def must_be_alone(self) -> bool:
         """Codes stand for the originals, and nothing else could be checked or decoded."""
         return True
 

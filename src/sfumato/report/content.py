@@ -32,7 +32,7 @@ class GateLine:
     limit: str
     value: str
     """Empty on the public page."""
-    passed: bool
+    is_open: bool
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class ColumnRow:
     role: str
     level: int | None
     height: int | None
-    done: str
+    change_words: str
     loss: float | None
     values: int
     examples: tuple[str, ...]
@@ -317,7 +317,7 @@ def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> 
         role=wording.ROLES.get(role, (wording.spell_name(role), ""))[0],
         level=generalization.level if generalization else None,
         height=generalization.height if generalization else None,
-        done=_describe_column(changes, difference, nothing_left=not published_counts.height),
+        change_words=_describe_column(changes, difference, nothing_left=not published_counts.height),
         loss=difference.loss if difference is not None and difference.coarser + difference.suppressed else None,
         values=published_counts.height,
         examples=tuple(wording.shorten_label(label, 28) for label in published_counts["value"].head(3).to_list())

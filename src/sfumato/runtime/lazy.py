@@ -187,7 +187,7 @@ def _suggest(name: str, package: Any) -> str:
         if homes:
             return f'; did you mean "sf.{homes[0].removeprefix("sfumato.")}.{name}"?'
     other_name = (find_other_name(name) or "").replace("_", "")
-    same = [public_name for public_name in dir(package) if public_name.lower() == other_name]
-    same += [public_name for public_name in dir(package) if public_name == _OTHER_FUNCTIONS.get(name)]
-    suggestions = same or get_close_matches(name, dir(package), n=1)
+    same_names = [public_name for public_name in dir(package) if public_name.lower() == other_name]
+    same_names += [public_name for public_name in dir(package) if public_name == _OTHER_FUNCTIONS.get(name)]
+    suggestions = same_names or get_close_matches(name, dir(package), n=1)
     return f'; did you mean "{suggestions[0]}"?' if suggestions else ""

@@ -116,7 +116,7 @@ def _list_verdict_problems(body: Mapping[str, Any], published_table: AnyTable) -
         problems.append(
             "the certificate does not state a change for each column, or accepts a column that is not there"
         )
-    if strange := [name for name in not_counted if name not in body["public"] and not _is_coded(name, body)]:
+    if strange := [name for name in not_counted if name not in body["public"] and not _is_stated_coded(name, body)]:
         problems.append(f"the certificate marks {quote_names(strange)} as noise, drawn or coded without a distribution")
     unique = find_unique(published_table, counted_columns)
     unique_facts = [{"columns": list(rows.columns), "share": rows.share} for rows in unique]
@@ -173,7 +173,7 @@ def _count_one_basket_short(
     return count_one_basket_short(split_unknowns(published_data, mark).known_items, thresholds)
 
 
-def _is_coded(column: str, body: Mapping[str, Any]) -> bool:
+def _is_stated_coded(column: str, body: Mapping[str, Any]) -> bool:
     """Whether a column is stated to hold codes by a method of the certificate that publishes codes."""
     tags = {str(method.get("method")) for method in body["methods"]}
     changes = [change for change in body["changes"] if change["column"] == column]

@@ -178,7 +178,7 @@ def _merge_unchanged_claims(
     return tuple(
         claim.model_copy(
             update={
-                "arguments": {**claim.arguments, "besides": (*_get_besides(claim), *changed_columns)},
+                "arguments": {**claim.arguments, "except_columns": (*_get_except_columns(claim), *changed_columns)},
                 "meaning": f"{claim.meaning}{word_other_changes(names_text)}.",
             }
         )
@@ -198,6 +198,6 @@ def _is_already_claimed(claim: Claim, earlier_claims: tuple[Claim, ...]) -> bool
     return claim.measure == "named_columns" and any(other.measure == claim.measure for other in earlier_claims)
 
 
-def _get_besides(claim: Claim) -> tuple[str, ...]:
-    names = claim.arguments.get("besides", ())
+def _get_except_columns(claim: Claim) -> tuple[str, ...]:
+    names = claim.arguments.get("except_columns", ())
     return names if isinstance(names, tuple) else ()

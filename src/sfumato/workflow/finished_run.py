@@ -43,7 +43,7 @@ class Run:
     """The verdict on the whole release."""
     refusals: tuple[Refusal | Objection, ...]
     """The limits of the gate that were exceeded, and columns that contradict their roles."""
-    kept: tuple[str, ...] = ()
+    publication_notes: tuple[str, ...] = ()
     """Sentences about earlier runs: the release that this one replaced, and files that were kept under another name
     (keys, and files that a user changed)."""
     keys: Mapping[str, Key] = field(default_factory=dict)
@@ -68,9 +68,9 @@ class Run:
         """The report as HTML: `report.outgoing` may be published, `report.internal` stays."""
         files = self.files or RunFiles.read(self.out)
         internal = "private/report.html" if self.published else "refused/report.html"
-        outgoing = files.contents["release/report.html"] if self.published else None
+        outgoing_page = files.contents["release/report.html"] if self.published else None
         return ReportPages(
-            Page(files.contents[internal].decode()), None if outgoing is None else Page(outgoing.decode())
+            Page(files.contents[internal].decode()), None if outgoing_page is None else Page(outgoing_page.decode())
         )
 
     def save(self, folder: str | Path) -> Run:
@@ -80,7 +80,7 @@ class Run:
         with reserve_target(Path(folder)) as target, target.stage_folders() as staging:
             self.files.write(staging)
             publication_notes = target.publish()
-        return replace(self, folder=target.path, kept=publication_notes)
+        return replace(self, folder=target.path, publication_notes=publication_notes)
 
     @property
     def losses(self) -> Mapping[str, Number]:
@@ -132,7 +132,7 @@ class Run:
             "verdict": self.verdict.as_json(),
             "refusals": [str(refusal) for refusal in self.refusals],
             "signer": body["signer"],
-            "kept": list(self.kept),
+            "kept": list(self.publication_notes),
         }
 
     def __repr__(self) -> str:

@@ -320,14 +320,14 @@ def build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedAt
     parameters |= {name: attack[name] for name in (LIST_OF_PEOPLE,) if name in attack["parameters"]}
     tries = int(attack["attempts"])
     risk = round_up_to_step(float(attack["high"]), min(people, tries))
-    guessing = round_to_step(attack["baseline"] / max(tries, 1), min(people, tries))
+    blind_share = round_to_step(attack["baseline"] / max(tries, 1), min(people, tries))
     return CertifiedAttack(
         attack=parameters.pop("attack"),
         parameters=parameters,
         targets=list_public_targets(attack),
         known_columns=tuple(map(tuple, attack.get("known_columns", ()))),
         risk_at_most=risk,
-        guessing=guessing,
+        guessing=blind_share,
         one_basket_short=attack.get("one_basket_short"),
     )
 

@@ -114,7 +114,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         _remember_columns(published_data)
         clock.record_step("write")
         findings = _measure_written_claims(release, original, published_data, mixed_names)
-        differences = _measure_changes(release, original, published_data)
+        differences = _measure_column_changes(release, original, published_data)
         return_free_memory()  # linking needs most of all
         on_file = replace(release, data=published_data)
         attacks = run_attacks(_choose_attacks(policy, on_file), on_file, original)
@@ -262,7 +262,7 @@ def _suggest_one_spelling(names: Sequence[str]) -> str:
     )
 
 
-def _measure_changes(release: Release, original: Any, published_data: Any) -> dict[str, ColumnDifference]:
+def _measure_column_changes(release: Release, original: Any, published_data: Any) -> dict[str, ColumnDifference]:
     """How each column of the written file differs from the originals; refuses false statements of methods."""
     if not isinstance(published_data, Table) or release.are_rows_drawn:
         return {}  # synthetic rows have no original
@@ -368,8 +368,8 @@ def certify(
     body = certificate.model_dump(mode="json")
     if is_refused:
         return Certificate({**body, "files": {}, "signer": format_public_key(key), "signature": None})
-    leaving = gather_outgoing_account(body, account.published_data)
-    (staging.release / "report.html").write_text(render_report(leaving), encoding="utf-8")
+    outgoing_account = gather_outgoing_account(body, account.published_data)
+    (staging.release / "report.html").write_text(render_report(outgoing_account), encoding="utf-8")
     files = {path.name: hash_file(path) for path in sorted(staging.release.iterdir())}
     signed_certificate = Certificate.of(sign_certificate({**body, "files": files}, key))
     (staging.release / NAME).write_bytes(signed_certificate.raw)

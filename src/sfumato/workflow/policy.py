@@ -83,7 +83,7 @@ class Policy(Description):
         if len(set(tags)) < len(tags):
             raise ValueError("a method appears twice under [[protect]]; the second cannot undo or refine the first")
         chance = [method for method in self.protect if method.by_chance]
-        drawing_all = [method.method for method in chance if method.alone and method.shape == "table"]
+        drawing_all = [method.method for method in chance if method.must_be_alone and method.shape == "table"]
         if len(chance) > 1 and drawing_all:
             raise ValueError(
                 f"a full {drawing_all[0]} draws every column, so no other method can randomize one; draw only some "

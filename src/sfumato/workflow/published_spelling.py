@@ -52,7 +52,7 @@ def spell_release(release: Release, original: Any, policy: Policy, *, is_read: b
     declared_texts = _list_declared_texts(original, policy) if forms.numbers else set()
     kinds = _gather_kinds(release)
     worded_names = {name for name in kinds if ChangeKind.GROUPED in kinds[name]} | declared_texts
-    free_names = [name for name in data.frame.columns if name not in release.public and not _is_coded(kinds[name])]
+    free_names = [name for name in data.frame.columns if name not in release.public and not _has_code_kind(kinds[name])]
     columns = {
         name: _spell_column(name, release, original, replace(forms, numbers=False) if name in worded_names else forms)
         for name in free_names
@@ -171,7 +171,7 @@ def _gather_kinds(release: Release) -> dict[str, set[ChangeKind]]:
     return kinds
 
 
-def _is_coded(kinds: set[ChangeKind]) -> bool:
+def _has_code_kind(kinds: set[ChangeKind]) -> bool:
     return ChangeKind.CODED in kinds
 
 

@@ -111,7 +111,7 @@ def audit_sequences(sequences: Sequences, source: str = "the sequences") -> Sequ
     outcome = linking.run(Release(sequences, None, (), {}), sequences)
     shares = zip(POINTS, outcome.facts["unique_before"], strict=True)
     report_progress("counting rare patterns")
-    rare = _count_patterns(sequences)
+    rare = _count_short_patterns(sequences)
     return SequenceAudit(
         source=source,
         sequences=lengths.size,
@@ -141,7 +141,7 @@ def _count_rare_items(sequences: Sequences) -> int:
     return int((np.bincount(owner_items % len(sequences.items)) == 1).sum())
 
 
-def _count_patterns(sequences: Sequences) -> tuple[int, int] | None:
+def _count_short_patterns(sequences: Sequences) -> tuple[int, int] | None:
     """How many patterns of one or two items occur, and how many of them once."""
     try:
         patterns = find_subsequences(sequences, 1, max_length=2, at_most=MOST_PATTERNS, mark="")

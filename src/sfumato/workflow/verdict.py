@@ -202,10 +202,10 @@ def list_objections(
 ) -> tuple[Objection, ...]:
     """Columns that look as if they named a person, and exact insensitive columns by which many rows are unique."""
     kinds, fine, columns = gather_kinds(changes), set(accepted_columns), get_outline(published_table).frame.columns
-    telling = [n for n in columns if n not in fine and _may_name_people(kinds.get(n, ()))]
+    suspect_names = [n for n in columns if n not in fine and _may_name_people(kinds.get(n, ()))]
     objections = [
         Objection((proposal.column,), f'The published column "{proposal.column}" may name people. {proposal.reason}')
-        for proposal in _propose_roles(published_table, telling)
+        for proposal in _propose_roles(published_table, suspect_names)
         if proposal.role is Role.IDENTIFYING and not proposal.by_counts
     ]
     fine |= {name for objection in objections for name in objection.columns}
@@ -269,10 +269,10 @@ def _list_alarms(record: Mapping[str, Any]) -> tuple[str, ...]:
     descriptions = [describe_attack(attack) for attack in record["attacks"]]
     names = name_attacks([(attack["attack"].replace("_", " "), attack) for attack in record["attacks"]])
     return tuple(
-        f"The attack {name} is right for {spell_percent(words.risk)}, guessing for {spell_percent(words.guessing)}"
+        f"The attack {name} is right for {spell_percent(words.risk)}, guessing for {spell_percent(words.blind_share)}"
         f"{f'; the same guesses are right for {words.strangers}' if words.strangers else ''}."
         for name, words in zip(names, descriptions, strict=True)
-        if words.alarming
+        if words.is_alarming
     )
 
 

@@ -272,7 +272,7 @@ def _choose_measure(published_data: Any) -> Callable[[Claim], Finding]:
         stored_evidence = StoredEvidence(published_data)
         return lambda claim: measure_stored_claim(claim, stored_evidence)
     if isinstance(published_data, StoredBaskets):
-        hiding = BasketEvidence(published_data)
-        return lambda claim: measure_stored_basket_claim(claim, hiding)
+        basket_evidence = BasketEvidence(published_data)
+        return lambda claim: measure_stored_basket_claim(claim, basket_evidence)
     evidence = Evidence(published_data)
     return lambda claim: measure_claim(claim, evidence)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.attack.anonymity.covering import find_covering_rows
 from sfumato.attack.anonymity.linking import link_originals
-from sfumato.attack.attack import wilson
+from sfumato.attack.attack import compute_wilson_interval
 from tests.tables import Small, figure_2, small_tables, voters
 
 
@@ -28,7 +28,7 @@ def test_every_published_person_is_among_the_rows_found(small: Small, k: int) ->
     names = table.quasi_identifying
     published = release.data.frame.select(names).rows()
     starred = [i for i, row in enumerate(published) if all(cell == "*" for cell in row)]
-    links = sf.attack.linked(release.data, table, names)
+    links = sf.attack.find_links(release.data, table, names)
     suppressed = set(release.details["suppressed"].tolist())
     for person in range(len(table)):
         matches = links.rows(person).tolist()
@@ -53,7 +53,7 @@ def test_the_suppressed_few_are_found_out() -> None:
     )
     release = sf.Generalize(models=(sf.KAnonymity(k=2),), suppression_limit=0.2).protect(table)
     assert release.data.frame["age"].to_list() == ["1", "1", "2", "2", "*"]
-    assert sf.attack.linked(release.data, table, ["age"]).rows(4).tolist() == [4]
+    assert sf.attack.find_links(release.data, table, ["age"]).rows(4).tolist() == [4]
     outcome = sf.attack.Linking().run(release, table)
     assert outcome.facts["unique_matches"] == 1
     assert outcome.facts["highest_risk"] == 1.0
@@ -67,7 +67,7 @@ def test_one_person_a_class_is_found_whatever_is_drawn() -> None:
     release = sf.Release(table, None, (), {})
     outcomes = [sf.attack.Linking().run(release, table, randomness=sf.Randomness.seeded(seed)) for seed in range(3)]
     assert [outcome.successes for outcome in outcomes] == [20] * 3
-    links = sf.attack.linked(release.data, table, ["q"])
+    links = sf.attack.find_links(release.data, table, ["q"])
     draws = [int((links.guess(np.random.default_rng(seed)) == np.arange(200)).sum()) for seed in range(200)]
     assert abs(sum(draws) - 200 * 20) < 6 * np.sqrt(200 * 200 * 0.1 * 0.9)
 
@@ -75,7 +75,7 @@ def test_one_person_a_class_is_found_whatever_is_drawn() -> None:
 def test_rows_left_out_are_not_found() -> None:
     table = sf.Table.of({"q": ["a", "a", "b"]}, {"q": "quasi_identifying"}, {"q": [["a", "*"], ["b", "*"]]})
     release = sf.Generalize(models=(sf.KAnonymity(k=2),), suppression_limit=0.4, suppressed_rows="drop").protect(table)
-    links = sf.attack.linked(release.data, table, ["q"])
+    links = sf.attack.find_links(release.data, table, ["q"])
     assert links.counts.tolist() == [2, 2, 0]
     assert links.guess(np.random.default_rng(0))[2] == -1
 
@@ -87,7 +87,7 @@ def test_missing_cells_by_their_meaning(missing: str, counts: list[int]) -> None
     """Two people known, and one of whom nothing is known, looked up in a table with two unknown cells."""
     published = sf.Table.of({"q": ["a", "b", None, None]}, {"q": "quasi_identifying"}, missing=missing)
     people = sf.Table.of({"q": ["a", "b", None]}, {"q": "quasi_identifying"}, missing=missing)
-    assert sf.attack.linked(published, people, ["q"]).counts.tolist() == counts
+    assert sf.attack.find_links(published, people, ["q"]).counts.tolist() == counts
 
 
 def test_an_external_table_from_a_file(tmp_path: Path) -> None:
@@ -119,15 +119,15 @@ def test_people_who_are_not_there_are_rarely_claimed() -> None:
     [(0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (5, 10, 0.2366, 0.7634), (1, 100, 0.0018, 0.0545)],
 )
 def test_wilson(successes: int, attempts: int, low: float, high: float) -> None:
-    assert wilson(successes, attempts) == pytest.approx((low, high), abs=5e-5)
-    assert wilson(0, 0) == (0.0, 1.0)
+    assert compute_wilson_interval(successes, attempts) == pytest.approx((low, high), abs=5e-5)
+    assert compute_wilson_interval(0, 0) == (0.0, 1.0)
 
 
 def test_frames_with_numbers_link_too() -> None:
     table = sf.Table.of({"age": [31, 32, 45], "s": [1, 2, 3]}, {"age": "quasi_identifying", "s": "sensitive"})
-    assert sf.attack.linked(table, table, ["age"]).counts.tolist() == [1, 1, 1]
+    assert sf.attack.find_links(table, table, ["age"]).counts.tolist() == [1, 1, 1]
     floats = sf.Table.of(pl.DataFrame({"age": [31.0, 32.0]}), {"age": "quasi_identifying"})
-    assert sf.attack.linked(table, floats, ["age"]).counts.tolist() == [1, 1]
+    assert sf.attack.find_links(table, floats, ["age"]).counts.tolist() == [1, 1]
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
@@ -148,7 +148,7 @@ def test_bitmaps_find_the_same_rows_as_levels(small: Small, k: int, missing: str
     if not len(plain):
         return
     order, start, count = find_covering_rows(cells, plain, table, names, release.data)
-    links = sf.attack.linked(release.data, table, names)
+    links = sf.attack.find_links(release.data, table, names)
     for person in range(len(table)):
         matches = sorted(order[start[person] : start[person] + count[person]].tolist())
         if matches:
@@ -164,7 +164,7 @@ def test_ranges_and_sets_cover_their_values() -> None:
         {"age": [20, 29, 30, 35, 99], "job": ["cook", "baker", "cook", "smith", "clerk"]},
         {"age": "quasi_identifying", "job": "quasi_identifying"},
     )
-    links = sf.attack.linked(published, people, ("age", "job"))
+    links = sf.attack.find_links(published, people, ("age", "job"))
     assert [links.rows(i).tolist() for i in range(5)] == [[0, 1], [0, 1], [3], [2], [3]]
 
 
@@ -186,7 +186,7 @@ def test_means_are_linked_to_the_nearest() -> None:
     """Micro-aggregated numbers equal nobody's: the adversary takes the nearest group."""
     published = sf.Table.of({"age": [20.5, 20.5, 60.5, 60.5]}, {"age": "quasi_identifying"})
     people = sf.Table.of({"age": [20, 21, 60, 61]}, {"age": "quasi_identifying"})
-    links = sf.attack.linked(published, people, ["age"])
+    links = sf.attack.find_links(published, people, ["age"])
     assert [links.rows(i).tolist() for i in range(4)] == [[0, 1], [0, 1], [2, 3], [2, 3]]
 
 

@@ -15,7 +15,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.attack import MarkGuessing, SequenceLinking, SequenceRemining
-from sfumato.attack.sequences.sequence_linking import _KnownPoints, _look_up, _SearchedTraces, _ShuffledPoints
+from sfumato.attack.sequences.sequence_linking import _find_candidates, _KnownPoints, _SearchedTraces, _ShuffledPoints
 from sfumato.data.generators.movements import generate_cars, generate_trucks
 from sfumato.details import ChainDetails, SequenceDetails
 from sfumato.public.thresholds import GapLimits
@@ -189,13 +189,13 @@ def test_best_rows_are_those_of_brute_force(order: str) -> None:
         codes = np.array([code_of[item] for points in known_points for item in points], dtype=np.int32)
         offsets = np.cumsum([0, *map(len, known_points)], dtype=np.int64)
         own_rows = np.array([row if row < 30 else -1 for row in people], dtype=np.int64)
-        lookup = _look_up(_SearchedTraces.of(published, order), owner, _KnownPoints(codes, offsets), own_rows)
+        lookup = _find_candidates(_SearchedTraces.of(published, order), owner, _KnownPoints(codes, offsets), own_rows)
         for number, points in enumerate(known_points):
             held_counts = [count_points(row, points, order) for row in rows[:30]]
             best = max(held_counts)
-            assert lookup.fitting.rows[number] == (held_counts.count(best) if best else 0)
+            assert lookup.fitting_traces.rows[number] == (held_counts.count(best) if best else 0)
             assert lookup.holds_all[number] == (best == len(points))
-            assert lookup.fitting.holds_own[number] == (
+            assert lookup.fitting_traces.holds_own[number] == (
                 own_rows[number] >= 0 and best > 0 and held_counts[own_rows[number]] == best
             )
 
@@ -283,14 +283,14 @@ def test_marks_that_stand_for_anything_are_those_of_brute_force(order: Any) -> N
         searched = _SearchedTraces.of(sf.Sequences.of(marked_rows), order).count_marks()
         truth = sf.Sequences.of(rows)
         known_points = _ShuffledPoints.of(truth, np.arange(len(rows)), np.random.default_rng(1)).take(3)
-        lookup = _look_up(searched, truth, known_points, np.arange(len(rows)))
+        lookup = _find_candidates(searched, truth, known_points, np.arange(len(rows)))
         for person in range(len(rows)):
             codes = known_points.codes[known_points.offsets[person] : known_points.offsets[person + 1]].tolist()
             points = [str(truth.items[code]) for code in codes]
             held_counts = [count_held_when_filled(row, points, order) for row in marked_rows]
             best = [row_index for row_index, count in enumerate(held_counts) if count == max(held_counts) > 0]
-            assert lookup.fitting.rows[person] == len(best), (marked_rows, points)
-            assert lookup.fitting.holds_own[person] == (person in best)
+            assert lookup.fitting_traces.rows[person] == len(best), (marked_rows, points)
+            assert lookup.fitting_traces.holds_own[person] == (person in best)
             assert lookup.holds_all[person] == (max(held_counts) == len(points))
 
 

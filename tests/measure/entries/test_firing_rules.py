@@ -26,10 +26,10 @@ def test_a_rule_that_fits_and_is_wrong_is_no_leftover_rule_and_yet_it_fires() ->
     hidden_entries = pl.DataFrame({"row": [4, 5], "column": ["salary"] * 2, "value": ["5", "7"]})
     assert sf.measure.leftover_rules(table, hidden_entries, "4/5", 2) == 0
     assert firing_rules(table, hidden_entries, "4/5", 2) == FiringRules(
-        entries=2, answered=2, right=0, right_by_prior=0
+        entries=2, answered_count=2, right=0, right_by_prior=0
     )
     assert firing_rules(table, hidden_entries, "4/5", 5) == FiringRules(
-        entries=2, answered=0, right=0, right_by_prior=0
+        entries=2, answered_count=0, right=0, right_by_prior=0
     )
 
 
@@ -72,8 +72,8 @@ def test_answers_agree_with_every_left_side(seed: int) -> None:
         orient="row",
     )
     answers = firing_rules(table, listed, "3/4", 2)
-    assert answers.entries == 8 and answers.answered == count_by_hand(rows, hidden_cells, Fraction(3, 4))
-    assert 0 <= answers.right <= answers.answered
+    assert answers.entries == 8 and answers.answered_count == count_by_hand(rows, hidden_cells, Fraction(3, 4))
+    assert 0 <= answers.right <= answers.answered_count
 
 
 def test_a_run_says_what_rules_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,10 +93,10 @@ def test_a_run_says_what_rules_answer(tmp_path: Path, monkeypatch: pytest.Monkey
     policy = Policy.model_validate(fields)
     release = apply_methods(policy, policy.original(), Randomness.seeded(2)).release
     answers = firing_rules(release.data, release.details["hidden"], "3/5", 2)
-    assert answers.answered
+    assert answers.answered_count
     assert sf.run(policy, tmp_path / "out", Randomness.seeded(2)).published
     figures = json.loads((tmp_path / "out" / "private" / "record.json").read_text())["found"]["utility"]
-    assert figures["answered_entries"] == pytest.approx(answers.answered / answers.entries)
-    assert figures["right_answers"] == pytest.approx(answers.right / answers.answered)
-    assert figures["right_by_prior"] == pytest.approx(answers.right_by_prior / answers.answered)
+    assert figures["answered_entries"] == pytest.approx(answers.answered_count / answers.entries)
+    assert figures["right_answers"] == pytest.approx(answers.right / answers.answered_count)
+    assert figures["right_by_prior"] == pytest.approx(answers.right_by_prior / answers.answered_count)
     assert b"answered_entries" not in (tmp_path / "out" / "release" / "certificate.json").read_bytes()

@@ -12,7 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.measure.noise.noise_checks import (
-    count_cells_changed_besides_noise,
+    count_cells_changed_without_noise,
     count_outside_interval,
     count_unchanged_cells,
     measure_interval_privacy,
@@ -187,9 +187,9 @@ def test_changes_beside_noise() -> None:
     people = table(x=[1, 2, None], y=["a", "b", None], who=["p", "q", "r"])
     before = sf.Table.of(people.frame, {"x": "sensitive", "y": "quasi_identifying", "who": "identifying"})
     after = table(x=[5, None, None], y=["a", "c", None])
-    assert count_cells_changed_besides_noise(before, after, ("x",)) == 2
-    assert count_cells_changed_besides_noise(before, table(x=[5, 3, None], y=["a", "b", None]), ("x",)) == 0
-    assert count_cells_changed_besides_noise(before, after, ("x",), rows=[0, 1, 2]) == 2
+    assert count_cells_changed_without_noise(before, after, ("x",)) == 2
+    assert count_cells_changed_without_noise(before, table(x=[5, 3, None], y=["a", "b", None]), ("x",)) == 0
+    assert count_cells_changed_without_noise(before, after, ("x",), rows=[0, 1, 2]) == 2
 
 
 def test_what_cannot_be_compared() -> None:

@@ -72,9 +72,9 @@ CASES: dict[str, tuple[Any, Change | None, str]] = {
     "noise that tells": (NOISE, follow, "noise_dependence"),
     "an interval's neighbour": (INTERVALS, shift, "outside_interval"),
     "true answers": (ANSWERS, tell_truth, "answers_off_channel"),
-    "another column": (NOISE, change_another, "changed_beside_noise"),
-    "another column beside answers": (ANSWERS, change_another, "changed_beside_answers"),
-    "a filled gap": (NOISE, fill, "changed_beside_noise"),
+    "another column": (NOISE, change_another, "changed_without_noise"),
+    "another column beside answers": (ANSWERS, change_another, "changed_without_answers"),
+    "a filled gap": (NOISE, fill, "changed_without_noise"),
 }
 
 

@@ -37,9 +37,12 @@ def published(lists: list[Any], least: int, complete: bool) -> Patterns:
 
 def singles(patterns: list[ForcedPattern]) -> dict[tuple[frozenset[Any], frozenset[Any]], tuple[int, int]]:
     return {
-        (frozenset(pattern.either[0].present), frozenset(pattern.either[0].absent)): (pattern.least, pattern.most)
+        (frozenset(pattern.conjunctions[0].present), frozenset(pattern.conjunctions[0].absent)): (
+            pattern.least,
+            pattern.most,
+        )
         for pattern in patterns
-        if len(pattern.either) == 1
+        if len(pattern.conjunctions) == 1
     }
 
 
@@ -66,7 +69,7 @@ def test_without_integer_programs_nothing_false_is_found(
     supports = itemsets(lists, least)
     worlds = list(brute.worlds(supports, len(lists), least - 1 if complete else None)) if supports else []
     for pattern in derived_patterns:
-        pairs = [(frozenset(part.present), frozenset(part.absent)) for part in pattern.either]
+        pairs = [(frozenset(part.present), frozenset(part.absent)) for part in pattern.conjunctions]
         counts = [sum(brute.count(world, pair) for pair in pairs) for world in worlds]
         assert 0 < pattern.least <= min(counts)
         assert max(counts) <= pattern.most < k
@@ -141,10 +144,10 @@ def test_two_patterns_may_be_known_together_only() -> None:
     """All pairs of three items known: "all or none of abc" is one person, but which of the two nobody knows."""
     lists = [["a"], ["b"], ["c"], ["a", "b"], ["a", "c"], ["b", "c"]] * 4 + [["a", "b", "c"]]
     patterns = published(lists, 5, complete=False)
-    pair_patterns = [pattern for pattern in forced_patterns(patterns, 3) if len(pattern.either) == 2]
-    assert [(set(map(len, pattern.either[0] + pattern.either[1])), pattern.least) for pattern in pair_patterns] == [
-        ({0, 3}, 1)
-    ]
+    pair_patterns = [pattern for pattern in forced_patterns(patterns, 3) if len(pattern.conjunctions) == 2]
+    assert [
+        (set(map(len, pattern.conjunctions[0] + pattern.conjunctions[1])), pattern.least) for pattern in pair_patterns
+    ] == [({0, 3}, 1)]
 
 
 def test_completeness_tells_more() -> None:

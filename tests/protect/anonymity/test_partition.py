@@ -301,7 +301,7 @@ def test_groups_are_judged_as_classes_are(
 ) -> None:
     of_row = np.unique(group_numbers[: len(table)], return_inverse=True)[1].astype(np.int32)
     weights = np.ones(len(table), dtype=np.int64)
-    sensitive = {name: SensitiveColumn.of(table, name) for model in models for name in model.columns()}
+    sensitive = {name: SensitiveColumn.of(table, name) for model in models for name in model.list_columns()}
     judge = GroupJudge(models, weights, sensitive)
     sizes = np.bincount(of_row).astype(np.int64)
     expected = ModelJudge(models).refuses(NodeClasses(of_row, sizes, sizes, sensitive))

@@ -111,7 +111,7 @@ def test_the_order_of_rows_decides_nothing(
     chance.shuffle(order)  # type: ignore[attr-defined]
     method = sf.Partition(models=models)
     judged = list(table.quasi_identifying)
-    if any(model.columns() for model in models):  # otherwise "s" is not looked at
+    if any(model.list_columns() for model in models):  # otherwise "s" is not looked at
         judged.append("s")
     try:
         ours = method.protect(table)

@@ -103,8 +103,8 @@ def test_claims_about_the_rest_break_when_the_rest_is_changed() -> None:
     moved = release.data.frame.with_columns(pl.col("smokes").fill_null(value=True))
     odd = release.data.frame.with_columns(pl.lit("perhaps").alias("smokes"))
     for frame, broken_property in (
-        (older, "changed_beside_answers"),
-        (moved, "changed_beside_answers"),
+        (older, "changed_without_answers"),
+        (moved, "changed_without_answers"),
         (odd, "strange_answers"),
     ):
         forged = Release(release.data.with_frame(frame), release.method, release.claims, {})

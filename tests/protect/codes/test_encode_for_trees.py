@@ -86,7 +86,7 @@ def test_codes_keep_the_order_of_pieces_and_stay_apart(
     """Definition 8: all codes of a piece before all of the next; mixed pieces in order; distinct as 32-bit floats."""
     values = np.asarray(np.sort(chance(seed).choice(10_000, len(classes), replace=False)) * scale, dtype=np.float64)
     pieces = choose_max_mp(np.array(classes), 5, 2, chance(seed))
-    codes = draw_value_codes(values, pieces, rising=rising, permute=permute, curves=CURVES, chance=chance(seed))
+    codes = draw_value_codes(values, pieces, is_rising=rising, permute=permute, curves=CURVES, chance=chance(seed))
     numbers = codes.numbers.astype(np.float32) * (1 if rising else -1)
     assert len(set(numbers.tolist())) == len(values) and np.isfinite(numbers).all()
     assert not flag_indistinct_values(np.sort(numbers)).any()
@@ -104,7 +104,7 @@ def test_values_of_pure_pieces_change_places_evenly() -> None:
     pieces = ValuePieces(np.array([0]), np.array([True]), 3)
     lot, orders = chance(5), []
     for _ in range(1200):
-        codes = draw_value_codes(np.arange(3.0), pieces, rising=True, permute=True, curves=CURVES, chance=lot)
+        codes = draw_value_codes(np.arange(3.0), pieces, is_rising=True, permute=True, curves=CURVES, chance=lot)
         orders.append(tuple(np.argsort(codes.numbers).tolist()))
     counts = [orders.count(order) for order in set(orders)]
     assert len(counts) == 6
@@ -116,7 +116,7 @@ def test_widths_of_pieces_do_not_tell_what_they_hold() -> None:
     pieces = ValuePieces(np.array([0, 10]), np.array([False, False]), 110)
     lot, wider = chance(3), 0
     for _ in range(300):
-        codes = draw_value_codes(np.arange(110.0) * 50, pieces, rising=True, permute=True, curves=CURVES, chance=lot)
+        codes = draw_value_codes(np.arange(110.0) * 50, pieces, is_rising=True, permute=True, curves=CURVES, chance=lot)
         steps = codes.steps
         wider += (steps[9] - steps[0]) > (steps[109] - steps[10])
     assert 75 < wider < 225

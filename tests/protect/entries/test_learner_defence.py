@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import beta
 
 import sfumato as sf
-from sfumato.attack.attack import wilson
+from sfumato.attack.attack import compute_wilson_interval
 from sfumato.mine.entries.learner import LearningBudget, predict_hidden
 from sfumato.protect.entries.learner_defence import (
     blank_frame_entries,
@@ -151,7 +151,9 @@ def test_bad_input_is_refused() -> None:
 
 def test_the_bound_is_wilsons() -> None:
     for successes, attempts in ((0, 5), (3, 10), (120, 150), (10, 10)):
-        assert bound_guessed_share(successes, attempts) == pytest.approx(wilson(successes, attempts)[1], abs=1e-12)
+        assert bound_guessed_share(successes, attempts) == pytest.approx(
+            compute_wilson_interval(successes, attempts)[1], abs=1e-12
+        )
     # Not the exact one of Clopper and Pearson, which is wider.
     assert bound_guessed_share(3, 10) < beta.ppf(0.975, 4, 7)
 

@@ -44,7 +44,7 @@ def test_whole_numbers_by_the_book(values: list[int], cuts: list[int]) -> None:
     assert release.public["x"]["edges"] == edges
     table = sf.Table.of({"x": values}, ROLES)
     findings = sf.check(release, table)
-    assert {finding.property for finding in findings} >= {"cut_privacy", "outside_cuts", "changed_beside_noise"}
+    assert {finding.property for finding in findings} >= {"cut_privacy", "outside_cuts", "changed_without_noise"}
     assert all(finding.holds for finding in findings)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import PrivateAttr
 
 from sfumato.arrays import Flags, Ints
-from sfumato.attack.anonymity.links import Links, linked
+from sfumato.attack.anonymity.links import Links, find_links
 from sfumato.attack.anonymity.row_search import expand_ranges
 from sfumato.attack.attack import Attack, Outcome, count_strangers
 from sfumato.attack.candidates import (
@@ -147,7 +147,7 @@ class Composition(Attack):
 def read_other(path: Path, truth: Table) -> Table:
     """The data of a release folder as its certificate says that it is spelt, or a data file."""
     if not path.is_dir():
-        return Table.read_beside(path, truth)
+        return Table.read_like(path, truth)
     folder = next((candidate for candidate in (path, path / "release") if (candidate / CERTIFICATE).is_file()), None)
     if folder is None:
         raise DataError(f"{path}: this folder has no {CERTIFICATE}; name a release folder, or a data file")
@@ -186,17 +186,17 @@ def _compare_releases(
     links: Links, published_table: Table, other: Table, people: Table, names: tuple[str, ...]
 ) -> list[_ReleaseComparison]:
     """Compare both releases column by column, by the rows of everybody in each."""
-    mine = CandidateSets.of(links)
-    theirs = CandidateSets.of(linked(other, people, _choose_known_columns(people, other)))
-    in_both = (mine.of_person >= 0) & (theirs.of_person >= 0)
+    own_sets = CandidateSets.of(links)
+    other_sets = CandidateSets.of(find_links(other, people, _choose_known_columns(people, other)))
+    in_both = (own_sets.of_person >= 0) & (other_sets.of_person >= 0)
     comparisons = []
     for name in names:
-        tally, two = mine.tally(published_table, people, name), theirs.tally(other, people, name)
-        first_counts = mine.spread_to_people(tally.distinct, 0)
-        left_values = mine.spread_to_people(np.where(tally.distinct == 1, tally.commonest, -2), -2)
+        tally, two = own_sets.tally(published_table, people, name), other_sets.tally(other, people, name)
+        first_counts = own_sets.spread_to_people(tally.distinct, 0)
+        left_values = own_sets.spread_to_people(np.where(tally.distinct == 1, tally.commonest, -2), -2)
         common_counts, alone_mask = first_counts.copy(), left_values == tally.truth
         shared_counts, only_values = _intersect_value_sets(
-            tally, two, mine.of_person[in_both], theirs.of_person[in_both]
+            tally, two, own_sets.of_person[in_both], other_sets.of_person[in_both]
         )
         agree = np.flatnonzero(in_both)[shared_counts > 0]  # if nothing is in both, one of them is not truthful
         common_counts[agree] = shared_counts[shared_counts > 0]
@@ -222,17 +222,19 @@ def _count_disclosed_people(
     return int(np.logical_or.reduce([comparison.exposed_mask for comparison in comparisons]).sum())
 
 
-def _intersect_value_sets(tally: ValueTally, two: ValueTally, mine: Ints, theirs: Ints) -> tuple[Ints, Ints]:
+def _intersect_value_sets(
+    tally: ValueTally, other_tally: ValueTally, own_numbers: Ints, other_numbers: Ints
+) -> tuple[Ints, Ints]:
     """For pairs of sets, how many values they share, and the value if it is one (else −2)."""
-    wide = len(two.sizes) + 1
-    pairs, number = np.unique(mine * wide + theirs, return_inverse=True)
-    mine, theirs = pairs // wide, pairs % wide
-    many = tally.distinct[mine]
+    wide = len(other_tally.sizes) + 1
+    pairs, number = np.unique(own_numbers * wide + other_numbers, return_inverse=True)
+    own_numbers, other_numbers = pairs // wide, pairs % wide
+    many = tally.distinct[own_numbers]
     of_pair = np.repeat(np.arange(len(pairs)), many)
-    codes = tally.codes[expand_ranges(tally.first[mine], many)]
-    spelling = dict(zip(two.values.to_list(), range(len(two.values)), strict=True))
+    codes = tally.codes[expand_ranges(tally.first[own_numbers], many)]
+    spelling = dict(zip(other_tally.values.to_list(), range(len(other_tally.values)), strict=True))
     translation = np.asarray([spelling.get(value, -1) for value in tally.values.to_list()], dtype=np.int64)
-    shared_mask = two.locate_values(theirs[of_pair], translation[codes]) >= 0
+    shared_mask = other_tally.locate_values(other_numbers[of_pair], translation[codes]) >= 0
     count = np.bincount(of_pair[shared_mask], minlength=len(pairs))
     single = np.full(len(pairs), -2, dtype=np.int64)
     single[of_pair[shared_mask]] = codes[shared_mask]  # where there is one, it is this one

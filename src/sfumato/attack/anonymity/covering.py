@@ -41,10 +41,10 @@ def find_covering_rows(
     bits, places = _build_class_bitmaps(classes, targets, columns, published_table)
     places = _order_by_selectivity(bits, places)
     counts = np.zeros(targets.height, dtype=np.int64)
-    for part in _divide(targets.height, "counting fitting rows"):
+    for part in _iterate_blocks(targets.height, "counting fitting rows"):
         count_covering_classes(bits, places[part], counts[part])
     starts, fitting_classes = np.cumsum(counts) - counts, np.zeros(int(counts.sum()), dtype=np.int64)
-    for part in _divide(targets.height, "listing fitting rows"):
+    for part in _iterate_blocks(targets.height, "listing fitting rows"):
         list_covering_classes(bits, places[part], starts[part], fitting_classes)
     order, begin, size = expand_classes(fitting_classes, counts, classes["\0at"])
     target = known_cells.join(targets, on=list(columns), how="left", maintain_order="left", nulls_equal=True)
@@ -52,7 +52,7 @@ def find_covering_rows(
     return MatchedRows(rows[order], begin[of_person], size[of_person])
 
 
-def _divide(people: int, step: str) -> Iterator[slice]:
+def _iterate_blocks(people: int, step: str) -> Iterator[slice]:
     """Process people in blocks, to report progress and allow interruption."""
     for begin in range(0, people, PART):
         report_progress(step, begin, people)

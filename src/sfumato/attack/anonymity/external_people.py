@@ -57,17 +57,17 @@ class _Likeness(NamedTuple):
     @classmethod
     def of(cls, row_owners: Table, people: Table, names: Sequence[str]) -> _Likeness:
         require_in_both(row_owners, people, names)
-        ours, theirs = (
+        own_frame, external_frame = (
             pl.DataFrame([spell_cells(table.frame[name]).alias(name) for name in names])
             for table in (row_owners, people)
         )
-        distinct = ours.unique(maintain_order=True).with_row_index("\0kind")
+        distinct = own_frame.unique(maintain_order=True).with_row_index("\0kind")
         of_row, of_person = (
             frame.join(distinct, on=list(names), how="left", maintain_order="left", nulls_equal=True)["\0kind"]
             .cast(pl.Int64)
             .fill_null(-1)
             .to_numpy()
-            for frame in (ours, theirs)
+            for frame in (own_frame, external_frame)
         )
         counts = np.append(np.bincount(of_row, minlength=distinct.height), 0)  # the last is for −1
         return cls(of_row, of_person, counts[of_person])

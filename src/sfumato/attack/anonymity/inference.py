@@ -17,7 +17,7 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Floats, Ints
-from sfumato.attack.anonymity.links import linked
+from sfumato.attack.anonymity.links import find_links
 from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.anonymity.secret_votes import SecretVotes
@@ -149,7 +149,7 @@ class Inference(Attack):
 
         def ask_all(published_table: Table, recoding: Recoding, *, prefer_rare: bool) -> _Guess:
             return lambda targets: votes.choose_among(
-                linked(published_table, recoding.apply(targets), names), prefer_rare=prefer_rare
+                find_links(published_table, recoding.apply(targets), names), prefer_rare=prefer_rare
             )
 
         guesses = list[_Guess]()

@@ -52,14 +52,14 @@ class KnownColumn:
 class NumberPrice:
     """A column whose cost grows with the gap between two numbers; fields as in the kernel's `NumberCosts`."""
 
-    theirs: Floats
+    person_numbers: Floats
     low: Floats
     high: Floats
     law: tuple[float, float, float, float]
 
     def compute_costs(self, people: slice) -> Floats:
         """People × rows, as the kernel computes one by one."""
-        known_numbers, (scale, wall, blank_cost, both_blank_cost) = self.theirs[people, None], self.law
+        known_numbers, (scale, wall, blank_cost, both_blank_cost) = self.person_numbers[people, None], self.law
         gap = np.maximum(np.maximum(self.low - known_numbers, known_numbers - self.high), 0.0)
         ratio = gap / (scale or 1.0)
         costs = 0.5 * ratio * ratio if wall == 0 else 1e-6 * ratio * ratio + wall * (ratio > 1 + 1e-9)
@@ -81,21 +81,21 @@ class NumberPrice:
 class LabelPrice:
     """A column whose cost is looked up by value and label."""
 
-    theirs: Ints
-    ours: Ints
+    person_labels: Ints
+    row_labels: Ints
     costs: Floats
     """Values × labels."""
 
     def compute_costs(self, people: slice) -> Floats:
         """People × rows."""
-        return np.asarray(self.costs[self.theirs[people]][:, self.ours])
+        return np.asarray(self.costs[self.person_labels[people]][:, self.row_labels])
 
     def find_only_labels(self) -> Ints | None:
         """For each person the one label that is not denied, −1 for none; None where someone has more."""
         fits = self.costs < DENIED
         if not len(fits) or int(fits.sum(axis=1).max(initial=0)) > 1:
             return None
-        return np.asarray(np.where(fits.any(axis=1), fits.argmax(axis=1), -1)[self.theirs], dtype=np.int64)
+        return np.asarray(np.where(fits.any(axis=1), fits.argmax(axis=1), -1)[self.person_labels], dtype=np.int64)
 
 
 Price = NumberPrice | LabelPrice
@@ -202,14 +202,14 @@ def whiten_noise(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
         def price(column: KnownColumn) -> Price:
             columns[names[number]] = column
             leading_columns = [columns[name] for name in names[: number + 1]]  # the matrix is triangular
-            theirs, ours = (
+            person_numbers, row_numbers = (
                 turn[number, : number + 1] @ np.stack([read_numbers(part) for part in parts])
                 for parts in (
                     [known_column.values for known_column in leading_columns],
                     [known_column.cells for known_column in leading_columns],
                 )
             )
-            return NumberPrice(theirs, ours, ours, (1.0, 0.0, _DIFFERS, 0.0))
+            return NumberPrice(person_numbers, row_numbers, row_numbers, (1.0, 0.0, _DIFFERS, 0.0))
 
         return price
 
@@ -231,25 +231,25 @@ def price_by_law(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
 def _tabulate(column: KnownColumn, compute_costs: Callable[[LabelColumn, pl.Series], Floats]) -> LabelPrice:
     distinct = column.values.unique(maintain_order=True)
     index = pl.DataFrame({"value": distinct}).with_row_index("at")
-    theirs = pl.DataFrame({"value": column.values}).join(
+    person_labels = pl.DataFrame({"value": column.values}).join(
         index, on="value", how="left", maintain_order="left", nulls_equal=True
     )
     costs = compute_costs(column.labels, distinct)
-    return LabelPrice(theirs["at"].to_numpy().astype(np.int64), column.labels.codes, costs)
+    return LabelPrice(person_labels["at"].to_numpy().astype(np.int64), column.labels.codes, costs)
 
 
 def _read_bounds(column: KnownColumn, scale: float, wall: float) -> NumberPrice | None:
     """The column as numbers, moments or ranges of them, a `*` as all of them; None where it holds anything else."""
-    theirs = _read_values(column.values)
-    if theirs is None:
+    person_numbers = _read_values(column.values)
+    if person_numbers is None:
         return None
     blank_cost = _DIFFERS if wall == 0 else wall
     costs_by_missing = {Missing.MATCHES_ANY: (_MAY_BE, _MAY_BE), Missing.NEVER_MATCHES: (blank_cost, blank_cost)}
     law = (scale, wall, *costs_by_missing.get(column.missing, (blank_cost, 0.0)))
     in_time = not column.values.dtype.is_numeric()
     if column.cells.dtype.is_numeric():
-        ours = read_numbers(column.cells)
-        return None if in_time else NumberPrice(theirs, ours, ours, law)
+        row_numbers = read_numbers(column.cells)
+        return None if in_time else NumberPrice(person_numbers, row_numbers, row_numbers, law)
     labels, unit = column.labels, _DAY if in_time else 1.0
     suppressed_mask = (labels.texts == SUPPRESSED).fill_null(False).to_numpy()
     if not (np.isfinite(labels.low) | suppressed_mask | labels.texts.is_null().to_numpy()).all():
@@ -258,7 +258,7 @@ def _read_bounds(column: KnownColumn, scale: float, wall: float) -> NumberPrice 
         np.where(suppressed_mask, -np.inf, labels.low / unit),
         np.where(suppressed_mask, np.inf, labels.high / unit),
     )
-    return NumberPrice(theirs, low[labels.codes], high[labels.codes], law)
+    return NumberPrice(person_numbers, low[labels.codes], high[labels.codes], law)
 
 
 def _read_values(values: pl.Series) -> Floats | None:
@@ -273,16 +273,16 @@ def _price_equality(column: KnownColumn, denied_cost: float) -> NumberPrice:
     """So many values that a table would be too large: only whether they are the same, and what is missing."""
     texts = pl.DataFrame({"text": column.labels.texts.drop_nulls()}).with_row_index("at")
     known_texts = pl.DataFrame({"text": spell_cells(column.values)})
-    theirs = (
+    person_codes = (
         known_texts.join(texts, on="text", how="left", maintain_order="left")["at"].cast(pl.Float64).fill_null(-1.0)
     )
-    theirs = theirs.zip_with(known_texts["text"].is_not_null(), pl.Series([float("nan")]))
+    person_codes = person_codes.zip_with(known_texts["text"].is_not_null(), pl.Series([float("nan")]))
     blank = column.labels.texts.is_null().to_numpy()[column.labels.codes]
     suppressed_mask = (column.labels.texts == SUPPRESSED).fill_null(False).to_numpy()[column.labels.codes]
-    ours = np.where(blank, np.nan, column.labels.codes.astype(np.float64))
-    low, high = np.where(suppressed_mask, -np.inf, ours), np.where(suppressed_mask, np.inf, ours)
+    row_codes = np.where(blank, np.nan, column.labels.codes.astype(np.float64))
+    low, high = np.where(suppressed_mask, -np.inf, row_codes), np.where(suppressed_mask, np.inf, row_codes)
     both_blank_cost = 0.0 if column.missing is Missing.OWN_VALUE else denied_cost
     blank_cost, both_blank_cost = (
         (_MAY_BE, _MAY_BE) if column.missing is Missing.MATCHES_ANY else (denied_cost, both_blank_cost)
     )
-    return NumberPrice(theirs.to_numpy(), low, high, (0.0, denied_cost, blank_cost, both_blank_cost))
+    return NumberPrice(person_codes.to_numpy(), low, high, (0.0, denied_cost, blank_cost, both_blank_cost))

@@ -80,7 +80,7 @@ class Linking(Attack):
             )
             hits = links.count_expected_hits(tried_people.rows)
         else:  # nobody says which rows are right, nor who is in the release
-            targets = Table.read_beside(self.external, truth)
+            targets = Table.read_like(self.external, truth)
             links, look_up, odds = look_up_external(release, row_owners, targets, names)
             hits = float(odds.sum())
         candidate_counts = links.counts[links.counts > 0]

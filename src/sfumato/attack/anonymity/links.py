@@ -123,7 +123,7 @@ class _CheapestLinks(NamedTuple):
         return cls(rows[is_kept], starts[number], sizes[number], least[number])
 
 
-def linked(published_table: Table, people: Table, columns: Sequence[str]) -> Links:
+def find_links(published_table: Table, people: Table, columns: Sequence[str]) -> Links:
     """The published rows that each person's values fall under, in the columns the adversary knows."""
     require_in_both(published_table, people, columns)
     shapes = {name: _CoveredValues.of(published_table, name) for name in columns}
@@ -134,7 +134,7 @@ def linked(published_table: Table, people: Table, columns: Sequence[str]) -> Lin
     starred_rows, plain = np.flatnonzero(hidden_mask), np.flatnonzero(~hidden_mask)
     signatures = _split_by_levels(cells, plain, shapes)
     if signatures is None:
-        parts.append(find_covering_rows(_list_texts(cells, columns), plain, people, columns, published_table))
+        parts.append(find_covering_rows(_spell_known_cells(cells, columns), plain, people, columns, published_table))
         counts = counts + parts[0].counts
     else:
         for signature, rows in signatures:
@@ -231,7 +231,7 @@ def _spell_table(table: Table, columns: Sequence[str]) -> _Cells:
     return {name: NarrowCells(spell_cells(values), codes) for name, (values, codes) in coded_columns.items()}
 
 
-def _list_texts(cells: _Cells, names: Sequence[str], rows: Ints | None = None) -> pl.DataFrame:
+def _spell_known_cells(cells: _Cells, names: Sequence[str], rows: Ints | None = None) -> pl.DataFrame:
     """The cells as texts, of some rows or of all."""
     codes_by_column = {name: cells[name].codes if rows is None else cells[name].codes[rows] for name in names}
     return pl.DataFrame([cells[name].values.gather(codes).alias(name) for name, codes in codes_by_column.items()])
@@ -254,8 +254,8 @@ def _split_by_levels(
     """
     if not len(plain):
         return []
-    same: dict[str, int] = {}
-    varying: dict[str, Places] = {}
+    shared_codes: dict[str, int] = {}
+    column_codes: dict[str, Places] = {}
     for name, shape in shapes.items():
         values, codes = cells[name]
         plain_codes = codes if len(plain) == len(codes) else codes[plain]
@@ -267,16 +267,20 @@ def _split_by_levels(
         numbers[present] = shape.find_levels(labels)
         distinct = np.unique(numbers[present])
         if len(distinct) == 1:
-            same[name] = int(distinct[0])
+            shared_codes[name] = int(distinct[0])
         else:
-            varying[name] = numbers[plain_codes]
-    if not varying:
-        return [(tuple(same.values()), None)]
-    parts = group_equal_rows(list(varying.values()), _MANY)
+            column_codes[name] = numbers[plain_codes]
+    if not column_codes:
+        return [(tuple(shared_codes.values()), None)]
+    parts = group_equal_rows(list(column_codes.values()), _MANY)
     if parts is None:
         return None
     return [
-        (tuple(same[name] if name in same else int(varying[name][rows[0]]) for name in shapes), rows) for rows in parts
+        (
+            tuple(shared_codes[name] if name in shared_codes else int(column_codes[name][rows[0]]) for name in shapes),
+            rows,
+        )
+        for rows in parts
     ]
 
 
@@ -310,7 +314,7 @@ def _join_at_levels(
             for name in names
         }
         if any(column_cells.values.null_count() for column_cells in labels.values()):
-            return _join_unknown_values(_list_texts(labels, names), _list_texts(cells, names, rows), rows)
+            return _join_unknown_values(_spell_known_cells(labels, names), _spell_known_cells(cells, names, rows), rows)
     sought_keys, keys = _number_keys(known_cells, _take_rows(cells, names, rows), shapes, levels)
     return match_keys(sought_keys, keys, rows)
 
@@ -335,16 +339,16 @@ def _number_keys(
     for name, level in levels.items():
         labels = cells[name].values.drop_nulls()  # a missing one is the last, so cells are numbered by labels already
         numbers = _index_labels(shapes[name].generalize_known(known_cells[name].values, level), labels).astype(kind)
-        theirs, ours = numbers[known_cells[name].codes], cells[name].codes
+        person_numbers, row_numbers = numbers[known_cells[name].codes], cells[name].codes
         width = len(labels) + 1
-        strange |= theirs < 0
+        strange |= person_numbers < 0
         if radix * width > _LARGEST_KEY:
             joint_keys = np.unique(np.concatenate([sought_keys, keys]), return_inverse=True)[1].ravel().astype(np.int64)
             sought_keys, keys, radix = joint_keys[: len(sought_keys)], joint_keys[len(sought_keys) :], len(joint_keys)
         sought_keys *= width
-        sought_keys += theirs
+        sought_keys += person_numbers
         keys *= width
-        keys += ours
+        keys += row_numbers
         radix *= width
     sought_keys[strange] = -1
     return sought_keys, keys

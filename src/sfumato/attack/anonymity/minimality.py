@@ -99,7 +99,9 @@ class Minimality(Attack):
         published_table, column = release.data, self._choose_column(release)
         report_progress("minimality")
         people = trace_people(release, truth)
-        tally = CandidateSets.of(_look_up(published_table, people, column)).tally(published_table, people, column)
+        tally = CandidateSets.of(_link_covered_people(published_table, people, column)).tally(
+            published_table, people, column
+        )
         belief = _PersonalBelief.believe_shares(tally)
         try:
             step = _find_leveling_step(release)
@@ -128,7 +130,9 @@ class Minimality(Attack):
         )
 
     def _choose_column(self, release: Release) -> str:
-        spoken: set[str] = {name for model in _list_models(_find_leveling_step(release)) for name in model.columns()}
+        spoken: set[str] = {
+            name for model in _list_models(_find_leveling_step(release)) for name in model.list_columns()
+        }
         if self.column is None and len(spoken) == 1:
             return spoken.pop()
         name, *more = choose_sensitive_columns(release.data, self.column)
@@ -202,7 +206,7 @@ def _combine_limits(models: Sequence[Any], column: str) -> ClassLimits:
         raise MinimalityUnsound("none: the models are not known")
     limits = ClassLimits()
     for model in models:
-        if model.class_limits is None or set(model.columns()) - {column}:
+        if model.class_limits is None or set(model.list_columns()) - {column}:
             raise MinimalityUnsound("none: a finer node may have been refused for a reason that is not worked out")
         limits = limits.combine(model.class_limits)
     return limits
@@ -232,7 +236,7 @@ def _refuse_unsound(release: Release, people: Table) -> None:
         raise MinimalityUnsound("none: missing cells that match anything or nothing make no classes to count")
 
 
-def _look_up(published_table: Table, people: Table, column: str) -> Links:
+def _link_covered_people(published_table: Table, people: Table, column: str) -> Links:
     """The rows that cover everybody, with the meaning of missing cells by which more of them are known alike."""
     readings = list_table_readings(published_table, people, published_table.quasi_identifying)
     return max(
@@ -244,10 +248,10 @@ def _look_up(published_table: Table, people: Table, column: str) -> Links:
 def _find_lowest_level(cells: pl.Series, hierarchy: Hierarchy) -> int:
     """The lowest level at which all the labels of a column stand."""
     labels = set(spell_cells(cells).drop_nulls().unique().to_list())
-    fitting = [number for number, level in enumerate(hierarchy.levels) if labels <= set(level.labels)]
-    if not fitting:
+    levels = [number for number, level in enumerate(hierarchy.levels) if labels <= set(level.labels)]
+    if not levels:
         raise MinimalityUnsound("none: a column is not published at one level of its hierarchy")
-    return fitting[0]
+    return levels[0]
 
 
 def _generalize_labels(cells: pl.Series, hierarchy: Hierarchy, level: int) -> pl.Series:

@@ -48,7 +48,7 @@ class RowSearch:
     """A release, ready to be searched for the rows that cost someone least."""
 
     published_table: Table
-    pricing: Mapping[str, Pricing]
+    prices: Mapping[str, Pricing]
     blanked_columns: frozenset[str] = field(default_factory=frozenset)
     """Columns in which a missing cell may be anything, whatever the table says of missing ones."""
 
@@ -59,11 +59,11 @@ class RowSearch:
 
     def find_rows(self, people: Table) -> MatchedRows:
         """The rows of least cost for every person: published rows in order, where theirs begin, how many there are."""
-        person_groups = _group_alike(people.frame, list(self.pricing))
+        person_groups = _group_alike(people.frame, list(self.prices))
         if not self.classes.height or not person_groups.height:
             zero_counts = np.zeros(people.frame.height, dtype=np.int64)
             return MatchedRows(np.zeros(0, dtype=np.int64), zero_counts, zero_counts)
-        counts, classes = _search(self._price(person_groups), person_groups.height, self.classes.height)
+        counts, classes = _search_rows(self._price(person_groups), person_groups.height, self.classes.height)
         order, start, count = expand_classes(classes, counts, self.classes["\0at"])
         persons = person_groups["\0at"].explode().to_numpy()
         of_person = np.empty(len(persons), dtype=np.int64)
@@ -130,7 +130,7 @@ class RowSearch:
     @cached_property
     def classes(self) -> pl.DataFrame:
         """The distinct published rows, and which rows they are."""
-        return _group_alike(self.published_table.frame, list(self.pricing))
+        return _group_alike(self.published_table.frame, list(self.prices))
 
     @cached_property
     def class_of_row(self) -> Ints:
@@ -145,7 +145,7 @@ class RowSearch:
         hierarchies = self.published_table.hierarchies
         return {
             name: LabelColumn.read(self.classes[name], hierarchies.get(name), self._get_missing(name))
-            for name in self.pricing
+            for name in self.prices
         }
 
     def _get_missing(self, name: str) -> Missing:
@@ -154,7 +154,7 @@ class RowSearch:
     def _price(self, people: pl.DataFrame) -> list[Price]:
         return [
             price(KnownColumn(people[name], self._labels[name], self.classes[name], self._get_missing(name)))
-            for name, price in self.pricing.items()
+            for name, price in self.prices.items()
         ]
 
 
@@ -162,36 +162,36 @@ def _group_alike(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     return frame.select(names).with_row_index("\0at").group_by(names, maintain_order=True).agg("\0at")
 
 
-def _search(prices: Sequence[Price], people: int, rows: int) -> tuple[Ints, Ints]:
+def _search_rows(prices: Sequence[Price], people: int, rows: int) -> tuple[Ints, Ints]:
     """How many rows cost each person least, and which: rows that a truthful column rules out are passed over."""
     from sfumato.kernels.anonymity.likeliest import LabelCosts, NumberCosts, list_cheapest_rows
 
     numbers = sorted((price for price in prices if isinstance(price, NumberPrice)), key=lambda price: -price.sharpness)
     labels = [price for price in prices if isinstance(price, LabelPrice)]
-    theirs, ours, is_blocked = _number_blocks(labels, people, rows)
+    person_blocks, row_blocks, is_blocked = _number_blocks(labels, people, rows)
     can_sweep = bool(numbers) and numbers[0].sharpness > 0
-    order = np.lexsort((numbers[0].low, ours)) if can_sweep else np.argsort(ours, kind="stable")
-    first, last = (np.searchsorted(ours[order], theirs, side) for side in ("left", "right"))
+    order = np.lexsort((numbers[0].low, row_blocks)) if can_sweep else np.argsort(row_blocks, kind="stable")
+    first, last = (np.searchsorted(row_blocks[order], person_blocks, side) for side in ("left", "right"))
     whole = ~is_blocked | (first == last)
     first, last = np.where(whole, 0, first), np.where(whole, rows, last)
     sizes = np.asarray([price.costs.size for price in labels], dtype=np.int64)
     layout = np.column_stack([np.cumsum(sizes) - sizes, [price.costs.shape[1] for price in labels]]) if labels else None
     counts, cheapest = list_cheapest_rows(
         NumberCosts(
-            _stack([price.theirs for price in numbers], people),
+            _stack([price.person_numbers for price in numbers], people),
             _stack([price.low[order] for price in numbers], rows),
             _stack([price.high[order] for price in numbers], rows),
             np.asarray([price.law for price in numbers], dtype=np.float64).reshape(-1, 4),
         ),
         LabelCosts(
-            _stack([price.theirs for price in labels], people).astype(np.int64),
-            _stack([price.ours[order] for price in labels], rows).astype(np.int64),
+            _stack([price.person_labels for price in labels], people).astype(np.int64),
+            _stack([price.row_labels[order] for price in labels], rows).astype(np.int64),
             np.concatenate([np.zeros(0, np.float32), *(price.costs.ravel().astype(np.float32) for price in labels)]),
             np.zeros((0, 2), dtype=np.int64) if layout is None else layout.astype(np.int64),
         ),
         first.astype(np.int64),
         last.astype(np.int64),
-        np.full(people, can_sweep) & (~whole | (ours.max(initial=0) == ours.min(initial=0))),
+        np.full(people, can_sweep) & (~whole | (row_blocks.max(initial=0) == row_blocks.min(initial=0))),
     )
     return counts, order[cheapest]
 
@@ -199,15 +199,15 @@ def _search(prices: Sequence[Price], people: int, rows: int) -> tuple[Ints, Ints
 class _BlockNumbers(NamedTuple):
     """Numbers of blocks, equal for people and rows that no truthful column keeps apart."""
 
-    theirs: Ints
-    ours: Ints
+    person_blocks: Ints
+    row_blocks: Ints
     fits: Flags
     """For whom there are such rows."""
 
 
 def _number_blocks(labels: Sequence[LabelPrice], people: int, rows: int) -> _BlockNumbers:
     """Equal numbers for people and rows that no truthful column keeps apart; and for whom there are such rows."""
-    theirs, ours = np.zeros(people, dtype=np.int64), np.zeros(rows, dtype=np.int64)
+    person_blocks, row_blocks = np.zeros(people, dtype=np.int64), np.zeros(rows, dtype=np.int64)
     fits = np.ones(people, dtype=np.bool_)
     for column in labels:
         only_labels = column.find_only_labels()
@@ -215,10 +215,10 @@ def _number_blocks(labels: Sequence[LabelPrice], people: int, rows: int) -> _Blo
             continue
         fits &= only_labels >= 0
         width = column.costs.shape[1] + 1
-        joint_numbers = np.concatenate([theirs * width + only_labels, ours * width + column.ours])
+        joint_numbers = np.concatenate([person_blocks * width + only_labels, row_blocks * width + column.row_labels])
         joint_numbers = np.unique(joint_numbers, return_inverse=True)[1].ravel().astype(np.int64)
-        theirs, ours = joint_numbers[:people], joint_numbers[people:]
-    return _BlockNumbers(theirs, ours, fits)
+        person_blocks, row_blocks = joint_numbers[:people], joint_numbers[people:]
+    return _BlockNumbers(person_blocks, row_blocks, fits)
 
 
 def _stack(columns: Sequence[Floats | Ints], height: int) -> Floats:
@@ -244,11 +244,11 @@ def expand_classes(classes: Ints, counts: Ints, members: pl.Series) -> MatchedRo
     total = int(lengths.sum())
     row_offsets = np.arange(total) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     order = np.concatenate([flat, flat[np.repeat(begins[several], lengths) + row_offsets]])
-    running = np.concatenate([[0], np.cumsum(lengths)])
+    row_sums = np.concatenate([[0], np.cumsum(lengths)])
     many = counts > 1
     last = np.cumsum(counts[many])
-    start[many] = len(flat) + running[last - counts[many]]
-    count[many] = running[last] - running[last - counts[many]]
+    start[many] = len(flat) + row_sums[last - counts[many]]
+    count[many] = row_sums[last] - row_sums[last - counts[many]]
     return MatchedRows(order, start, count)
 
 

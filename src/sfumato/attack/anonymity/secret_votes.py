@@ -109,5 +109,5 @@ def _list_members(sets: CandidateSets) -> list[Ints]:
 def _sum_up_to(points: Floats, weights: Floats | Ints, limits: Floats, side: Literal["left", "right"]) -> Floats:
     """The weight of the points up to each limit; those at the limit only on the right side."""
     order = np.argsort(points, kind="stable")
-    running = np.concatenate([[0.0], np.cumsum(weights[order], dtype=np.float64)])
-    return np.asarray(running[np.searchsorted(points[order], limits, side)])
+    weight_sums = np.concatenate([[0.0], np.cumsum(weights[order], dtype=np.float64)])
+    return np.asarray(weight_sums[np.searchsorted(points[order], limits, side)])

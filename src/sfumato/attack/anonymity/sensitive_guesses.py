@@ -49,7 +49,7 @@ class SensitiveAttack(Attack):
         sets = CandidateSets.of(links)
         tallies = [sets.tally(published_table, people, name) for name in names]
         learnt_count, blind_count = (
-            int(_unite([flag(tally) for tally in tallies]).sum()) for flag in (self.flag_learnt, self.flag_blind)
+            int(_unite_masks([flag(tally) for tally in tallies]).sum()) for flag in (self.flag_learnt, self.flag_blind)
         )
         is_looking = learnt_count >= blind_count or not self.guesses_anyway
         flag = self.flag_learnt if is_looking else self.flag_blind
@@ -64,7 +64,7 @@ class SensitiveAttack(Attack):
             known_columns=(published_table.quasi_identifying,),
             facts={
                 **count_strangers(control),
-                **self.state_facts(sets, _unite([self.flag_telling(tally) for tally in tallies])),
+                **self.state_facts(sets, _unite_masks([self.flag_telling(tally) for tally in tallies])),
                 "columns": list(names),
             },
         )
@@ -90,7 +90,7 @@ class SensitiveAttack(Attack):
         """The facts for the report, from what is flagged in any column."""
 
 
-def _unite(masks: list[Flags]) -> Flags:
+def _unite_masks(masks: list[Flags]) -> Flags:
     return np.asarray(np.logical_or.reduce(masks))
 
 
@@ -99,4 +99,4 @@ def _count_flagged(
 ) -> int:
     """How many people are flagged in any column."""
     sets = CandidateSets.of(links)
-    return int(_unite([flag(sets.tally(published_table, people, name)) for name in names]).sum())
+    return int(_unite_masks([flag(sets.tally(published_table, people, name)) for name in names]).sum())

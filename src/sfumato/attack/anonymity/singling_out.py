@@ -98,7 +98,7 @@ class SinglingOut(Attack):
             else _list_row_predicates(view, width, chance, most * _TRIES)
         )
         guesses = _select_isolating_predicates(view, predicates, most)
-        isolating = len(guesses)
+        predicate_count = len(guesses)
         if not guesses:
             guesses = list(islice(_list_row_predicates(view, width, chance, most * _TRIES), most))
         blind_guesses = list(_draw_blind_predicates(view, width, chance, max(len(guesses), _BLIND_DRAWS)))
@@ -112,7 +112,7 @@ class SinglingOut(Attack):
             control=strangers,
             facts={
                 "mode": self.mode,
-                "isolating_in_release": isolating,
+                "isolating_in_release": predicate_count,
                 **compare_with_control(successes, len(guesses), strangers, len(guesses)),
             },
         )
@@ -134,7 +134,7 @@ class _PublishedView:
     """The release as the adversary sees it."""
 
     columns: tuple[LabelColumn, ...]
-    telling: tuple[Flags, ...]
+    informative_labels: tuple[Flags, ...]
     """For each label of a column, whether it says anything: `*` does not, nor a missing cell unless it is a value."""
     numeric: tuple[bool, ...]
     """Which columns show numbers or moments, so that "at most" and "at least" mean something.
@@ -151,13 +151,13 @@ class _PublishedView:
     def of(cls, published_table: Table, names: Sequence[str]) -> _PublishedView:
         columns = tuple(LabelColumn.of(published_table, name) for name in names)
         nulls = published_table.missing is Missing.OWN_VALUE
-        telling = tuple((column.texts != SUPPRESSED).fill_null(nulls).to_numpy() for column in columns)
+        informative_labels = tuple((column.texts != SUPPRESSED).fill_null(nulls).to_numpy() for column in columns)
         numbers = tuple(column.low[column.codes] for column in columns)
         numeric = tuple(bool(np.isfinite(values).any()) for values in numbers)
         middles = [
             np.nanmedian(values) if is_numeric else 0.0 for values, is_numeric in zip(numbers, numeric, strict=True)
         ]
-        return cls(columns, telling, numeric, np.array(middles), numbers, len(published_table))
+        return cls(columns, informative_labels, numeric, np.array(middles), numbers, len(published_table))
 
     def fits(self, test: _ColumnTest) -> Flags:
         """Which published rows a test fits."""
@@ -183,7 +183,8 @@ def _list_rare_predicates(view: _PublishedView, chance: np.random.Generator) -> 
     for position, column in enumerate(view.columns):
         counts = np.bincount(column.codes, minlength=len(column.texts))
         tests += [
-            _ColumnTest(position, int(label), "is") for label in np.flatnonzero(view.telling[position] & (counts == 1))
+            _ColumnTest(position, int(label), "is")
+            for label in np.flatnonzero(view.informative_labels[position] & (counts == 1))
         ]
         if view.numeric[position]:
             present = np.where(counts > 0, column.low, np.nan)
@@ -206,7 +207,7 @@ def _list_row_predicates(
         tests = [
             view.test(column, label, bool(out))
             for column, label, out in zip(columns, labels, outward, strict=True)
-            if view.telling[column][label]
+            if view.informative_labels[column][label]
         ]
         if tests:
             yield tuple(sorted(tests))
@@ -221,7 +222,8 @@ def _draw_blind_predicates(
     one hidden person who has it, too, would move the baseline by more than a person's share.
     """
     telling_labels = [
-        column.codes[telling[column.codes]] for column, telling in zip(view.columns, view.telling, strict=True)
+        column.codes[informative[column.codes]]
+        for column, informative in zip(view.columns, view.informative_labels, strict=True)
     ]
     usable = [position for position, labels in enumerate(telling_labels) if len(labels)]
     for _ in range(count if usable else 0):

@@ -38,15 +38,15 @@ def _select_fitting(row_counts: pl.DataFrame, people: pl.DataFrame) -> Iterator[
     """
     names = people.columns
     for shown_columns, rows in _split_by_known(row_counts, names):
-        fitting = [rows.clear()]
+        parts = [rows.clear()]
         for known_columns, people_part in _split_by_known(people, names):
             common_columns = [name for name in shown_columns if name in known_columns]
-            fitting.append(
+            parts.append(
                 rows.join(people_part.select(common_columns).unique(), on=common_columns, how="semi")
                 if common_columns
                 else rows
             )
-        yield pl.concat(fitting).unique(names)
+        yield pl.concat(parts).unique(names)
 
 
 def _split_by_known(frame: pl.DataFrame, names: list[str]) -> Iterator[tuple[list[str], pl.DataFrame]]:

@@ -60,7 +60,7 @@ class CoveredPeople(NamedTuple):
         class_counts = _count_classes(release)
         classes = published_table.rows.estimate_tuples(names) if class_counts is None else len(class_counts.counts)
         most = max(_FEWEST_TRIED, _MOST_PAIRS // max(classes, 1))
-        sample = _draw_rows(len(published_table), most)
+        sample = _choose_tried_rows(len(published_table), most)
         original_parts, published_parts = [], []
         begin = 0
         for original_batch, published_batch in align_batches(
@@ -108,7 +108,7 @@ def _count_classes(release: Release) -> RowCounts | None:
     return published_table.rows.count_rows(names)
 
 
-def _draw_rows(count: int, most: int) -> Ints:
+def _choose_tried_rows(count: int, most: int) -> Ints:
     """All rows, or as many as are looked up within seconds, ascending."""
     if count <= most:
         return np.arange(count)

@@ -24,7 +24,7 @@ from sfumato.attack.anonymity.likelihood import (
     price_means,
     price_nearness,
 )
-from sfumato.attack.anonymity.links import Links, linked, match_equal, require_in_both
+from sfumato.attack.anonymity.links import Links, find_links, match_equal, require_in_both
 from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.missing_readings import list_readings
@@ -121,7 +121,7 @@ def _can_cover(release: Release, people: Table, names: Sequence[str]) -> bool:
     recoded_people = recoding.apply(people)
     if len(_ColumnKinds.of(release, recoded_people, names, recoding).truthful) < len(names):
         return False
-    return bool(release.changes) or bool((linked(release.data, recoded_people, names).counts > 0).all())
+    return bool(release.changes) or bool((find_links(release.data, recoded_people, names).counts > 0).all())
 
 
 def try_ways(release: Release, people: Table, names: Sequence[str]) -> Iterator[ChosenLinks]:
@@ -154,16 +154,16 @@ def _try_recoded(release: Release, people: Table, names: Sequence[str], recoding
 
 def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: Recoding) -> Iterator[LookUp]:
     published_table: Table = release.data
-    links = linked(published_table, people, names)
+    links = find_links(published_table, people, names)
 
     def cover(chosen_columns: Sequence[str]) -> LookUp:
-        return lambda targets: linked(published_table, targets, chosen_columns)
+        return lambda targets: find_links(published_table, targets, chosen_columns)
 
     def cover_all(targets: Table) -> Links:
         return links if targets is people else cover(names)(targets)
 
-    def weigh(pricing: Mapping[str, Pricing]) -> LookUp:
-        search = RowSearch(published_table, pricing, frozenset(columns.blanked_columns))
+    def weigh(prices: Mapping[str, Pricing]) -> LookUp:
+        search = RowSearch(published_table, prices, frozenset(columns.blanked_columns))
         return lambda targets: _gather(search, targets)
 
     yield cover_all

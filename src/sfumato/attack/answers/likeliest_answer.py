@@ -134,10 +134,10 @@ class CategoryShares:
         overall = estimate_proportions(release, name)["estimate"].to_numpy()
         if known_column is None:
             return cls(channel.categories, overall, overall[None, :])
-        return cls._estimate_beside_known(release, name, known_column, overall)
+        return cls._estimate_with_known(release, name, known_column, overall)
 
     @classmethod
-    def _estimate_beside_known(cls, release: Release, name: str, known_column: str, overall: Floats) -> CategoryShares:
+    def _estimate_with_known(cls, release: Release, name: str, known_column: str, overall: Floats) -> CategoryShares:
         channel = get_channel(release, name)
         joint_shares = estimate_joint(release, (known_column, name))
         joint = joint_shares["estimate"].to_numpy().reshape(-1, len(channel.categories))

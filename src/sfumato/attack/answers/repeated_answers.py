@@ -195,13 +195,13 @@ class RepeatedAnswers(Attack):
 
 def _renumber_votes(votes: AnswerVotes, channel: AnswerChannel) -> AnswerVotes:
     """Another release's answers, renumbered to this release's categories."""
-    theirs = votes.channel
-    if theirs.categories == channel.categories:
+    other_channel = votes.channel
+    if other_channel.categories == channel.categories:
         return votes
     category_index = {name: index for index, name in enumerate(channel.categories)}
-    if not set(theirs.categories) <= category_index.keys():
+    if not set(other_channel.categories) <= category_index.keys():
         raise DataError("the other release has answers that match none of this one's categories")
-    new_codes = np.asarray([category_index[name] for name in theirs.categories], dtype=np.int64)
+    new_codes = np.asarray([category_index[name] for name in other_channel.categories], dtype=np.int64)
     if votes.answers.ndim == 1:
         return replace(votes, answers=np.where(votes.answered_mask, new_codes[votes.answers], -1))
     bits = np.zeros((len(votes.answered_mask), len(category_index)), dtype=np.uint8)
@@ -219,13 +219,13 @@ def _drop_copied_votes(earlier_votes: Sequence[AnswerVotes], votes: AnswerVotes)
         if earlier.channel.kind != votes.channel.kind or earlier.answers.shape != votes.answers.shape:
             continue
         common_mask = earlier.answered_mask & votes.answered_mask
-        same = (
+        agree_mask = (
             (earlier.answers == votes.answers)
             if earlier.answers.ndim == 1
             else (earlier.answers == votes.answers).all(axis=1)
         )
-        if common_mask.any() and float(same[common_mask].mean()) > (1 + _compute_agreement(earlier.channel)) / 2:
-            fresh_mask = votes.answered_mask & ~(common_mask & same)
+        if common_mask.any() and float(agree_mask[common_mask].mean()) > (1 + _compute_agreement(earlier.channel)) / 2:
+            fresh_mask = votes.answered_mask & ~(common_mask & agree_mask)
             return replace(votes, answered_mask=fresh_mask) if fresh_mask.any() else None
     return votes
 

@@ -47,8 +47,8 @@ class BasketMatrix(NamedTuple):
         Each group gets one pseudo-basket of each kind, so that no probability is zero.
         """
         shares = [(_count_holders(self.item_matrix[group]) + 1) / (int(group.sum()) + 2) for group in (first, second)]
-        holding, lacking = np.log(shares[0] / shares[1]), np.log((1 - shares[0]) / (1 - shares[1]))
-        return np.asarray(lacking.sum() + self.item_matrix[self.rows] @ (holding - lacking))
+        held_weights, lacked_weights = np.log(shares[0] / shares[1]), np.log((1 - shares[0]) / (1 - shares[1]))
+        return np.asarray(lacked_weights.sum() + self.item_matrix[self.rows] @ (held_weights - lacked_weights))
 
 
 def guess_by_marks(baskets: BasketMatrix) -> list[Flags]:

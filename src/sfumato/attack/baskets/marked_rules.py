@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Any
 
 from sfumato.attack.baskets.item_holders import ItemHolders
-from sfumato.attack.baskets.mined_rules import ExactThresholds, MinedRuleCounts, Names, Rule, RuleSides
+from sfumato.attack.baskets.mined_rules import ExactThresholds, MinedRuleCounts, Names, RuleNames, RuleSides
 from sfumato.attack.baskets.rule_rankings import RuleRanking
 from sfumato.public.unknown_items import ItemSplit
 
@@ -38,12 +38,12 @@ class _MarkedRest:
 class _MarkedRules:
     """Rules that do not show and have a marked item on the right, by what marks tell about them."""
 
-    rests: dict[Rule, _MarkedRest]
-    distances: dict[Rule, Fraction]
+    rests: dict[RuleNames, _MarkedRest]
+    distances: dict[RuleNames, Fraction]
     """How far each is from the thresholds."""
 
 
-def rank_by_marks(parts: ItemSplit, thresholds: ExactThresholds, hidden_rules: set[Rule]) -> Iterator[RuleRanking]:
+def rank_by_marks(parts: ItemSplit, thresholds: ExactThresholds, hidden_rules: set[RuleNames]) -> Iterator[RuleRanking]:
     """By the share of the marked baskets that hold the rest of the rule, ties by how near it is to the thresholds; by
     how much that share exceeds the one of all baskets; and by the marks that no rule before explains.
     """
@@ -53,10 +53,10 @@ def rank_by_marks(parts: ItemSplit, thresholds: ExactThresholds, hidden_rules: s
     marked_rules = _list_marked_rules(known_holders, mark_holders, thresholds, hidden_rules, len(parts.known_items))
     rests, distances, candidates = marked_rules.rests, marked_rules.distances, list(marked_rules.rests)
 
-    def by_share(rule: Rule) -> tuple[Any, ...]:
+    def by_share(rule: RuleNames) -> tuple[Any, ...]:
         return -rests[rule].common_share, distances[rule]
 
-    def by_excess(rule: Rule) -> tuple[Any, ...]:
+    def by_excess(rule: RuleNames) -> tuple[Any, ...]:
         return -rests[rule].over_share, distances[rule]
 
     yield RuleRanking(candidates, by_share)
@@ -69,7 +69,7 @@ def _list_marked_rules(
     known_holders: ItemHolders,
     mark_holders: ItemHolders,
     thresholds: ExactThresholds,
-    hidden_rules: set[Rule],
+    hidden_rules: set[RuleNames],
     rows: int,
 ) -> _MarkedRules:
     sizes, sides = {len(left | right) for left, right in hidden_rules}, RuleSides.of(hidden_rules)
@@ -111,14 +111,14 @@ def _list_rests(
 
 def _order_by_unexplained(
     marked_rules: _MarkedRules, known_holders: ItemHolders, mark_holders: ItemHolders, wanted_count: int
-) -> dict[Rule, int]:
+) -> dict[RuleNames, int]:
     """The rule that explains most marks beyond chance, then the one that explains most of the others, and so on."""
     open_marks = dict(mark_holders.bits)
     holders = {rest.rest: known_holders.find(rest.rest) for rest in marked_rules.rests.values() if rest.rest}
-    order: dict[Rule, int] = {}
+    order: dict[RuleNames, int] = {}
     for position in range(min(wanted_count, len(marked_rules.rests))):
 
-        def count_explained(rule: Rule) -> tuple[Fraction, Fraction]:
+        def count_explained(rule: RuleNames) -> tuple[Fraction, Fraction]:
             rest = marked_rules.rests[rule]
             marks = open_marks[rest.marked_item]
             explained_count = (marks & holders.get(rest.rest, 0)).bit_count()

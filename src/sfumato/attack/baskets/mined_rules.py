@@ -21,7 +21,7 @@ from sfumato.public.thresholds import MiningThresholds, Support, compute_least_c
 from sfumato.runtime.progress import report_progress
 
 Names = frozenset[str]
-Rule = tuple[Names, Names]
+RuleNames = tuple[Names, Names]
 """Left and right side; an itemset has no left side."""
 MOST_SETS = 200_000
 """With more itemsets, rules that are one basket short are not counted: verification counts them again."""
@@ -83,11 +83,11 @@ class RuleSides:
     sets: bool
 
     @classmethod
-    def of(cls, rules: Iterable[Rule]) -> RuleSides:
+    def of(cls, rules: Iterable[RuleNames]) -> RuleSides:
         """The kind of these rules."""
         return cls(max((len(right) for left, right in rules if left), default=0), any(not left for left, _ in rules))
 
-    def list_rules(self, items: Names) -> Iterable[Rule]:
+    def list_rules(self, items: Names) -> Iterable[RuleNames]:
         """The itemset itself, and the rules that it can be divided into, if of this kind."""
         if self.sets:
             yield frozenset(), items
@@ -102,7 +102,7 @@ class MinedRules:
     """Frequent itemsets with their supports, and the rules among them that reach thresholds."""
 
     sets: dict[Names, int]
-    rules: dict[Rule, MinedRuleCounts]
+    rules: dict[RuleNames, MinedRuleCounts]
 
 
 def mine_rules(
@@ -113,7 +113,7 @@ def mine_rules(
     names = np.array([str(item) for item in baskets.items], dtype=object)[itemsets.codes].tolist()
     offsets, supports = itemsets.offsets.tolist(), itemsets.supports.tolist()
     sets = {frozenset(names[offsets[i] : offsets[i + 1]]): supports[i] for i in range(len(supports))}
-    rules: dict[Rule, MinedRuleCounts] = {}
+    rules: dict[RuleNames, MinedRuleCounts] = {}
     for number, (items, whole) in enumerate(sets.items()):
         if number % 4096 == 0:
             report_progress("reading off rules", number, len(sets))
@@ -143,7 +143,7 @@ def count_one_basket_short(
     baskets and the thresholds that the certificate states, whatever was hidden, so anyone can count it. None with more
     itemsets than `MOST_SETS`. `rows` is the number of baskets, if those without frequent items were left out.
     """
-    short_rules: set[Rule] = set()
+    short_rules: set[RuleNames] = set()
     for exact_thresholds in {ExactThresholds.of(pair, rows or len(known_baskets)) for pair in thresholds}:
         rules = _list_rules_one_basket_short(known_baskets, exact_thresholds)
         if rules is None:
@@ -152,7 +152,7 @@ def count_one_basket_short(
     return len(short_rules)
 
 
-def _list_rules_one_basket_short(known_baskets: Baskets, thresholds: ExactThresholds) -> set[Rule] | None:
+def _list_rules_one_basket_short(known_baskets: Baskets, thresholds: ExactThresholds) -> set[RuleNames] | None:
     lower = ExactThresholds(Fraction(max(1, ceil(thresholds.least) - 1)), None)
     sides = RuleSides(0 if thresholds.share is None else 1, thresholds.share is None)
     try:

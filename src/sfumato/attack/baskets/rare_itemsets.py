@@ -19,7 +19,7 @@ import numpy as np
 
 from sfumato.arrays import AnyArray, Ints
 from sfumato.attack.baskets.item_holders import ItemHolders
-from sfumato.attack.baskets.mined_rules import ExactThresholds, Names, Rule, RuleSides
+from sfumato.attack.baskets.mined_rules import ExactThresholds, Names, RuleNames, RuleSides
 from sfumato.attack.baskets.rule_rankings import RuleRanking
 from sfumato.baskets import Baskets, Item
 
@@ -122,7 +122,7 @@ class RareItemsets:
         longer_rules = sum(1 for rare in self.longer for _ in self.sides.list_rules(rare.items))
         return len(self._pair_places[0]) * pair_rules + longer_rules
 
-    def holds(self, rule: Rule) -> bool:
+    def holds(self, rule: RuleNames) -> bool:
         """Whether a rule is one of them."""
         whole = rule[0] | rule[1]
         if len(rule[1]) > self.sides.right if rule[0] else not self.sides.sets:
@@ -150,10 +150,10 @@ class RareItemsets:
         key_of_itemset = {rare.items: key for rare, key in zip(rare_itemsets, keys, strict=True)}
         rules = [rule for rare in rare_itemsets for rule in self.sides.list_rules(rare.items)]
 
-        def by_rarity(rule: Rule) -> tuple[Any, ...]:
+        def by_rarity(rule: RuleNames) -> tuple[Any, ...]:
             return key_of_itemset[rule[0] | rule[1]]
 
-        def by_left(rule: Rule) -> tuple[Any, ...]:
+        def by_left(rule: RuleNames) -> tuple[Any, ...]:
             # The fewer baskets hold the left side, the surer the rule was.
             places = [self.pairs.places[name] for name in rule[0] if name in self.pairs.places]
             return *by_rarity(rule), min(self.pairs.supports[places].tolist(), default=0)
@@ -202,7 +202,7 @@ def find_rare_itemsets(
     pairs: ItemPairCounts,
     mined_sets: Mapping[Names, int],
     thresholds: ExactThresholds,
-    hidden_rules: set[Rule],
+    hidden_rules: set[RuleNames],
 ) -> RareItemsets:
     """What is below the support and has as many items as the hidden rules; `mined_sets` has all frequent itemsets."""
     sizes = frozenset(len(left | right) for left, right in hidden_rules)

@@ -23,7 +23,7 @@ from sfumato.attack.baskets.marked_rules import rank_by_marks
 from sfumato.attack.baskets.mined_rules import (
     ExactThresholds,
     MinedRuleCounts,
-    Rule,
+    RuleNames,
     RuleSides,
     count_one_basket_short,
     mine_rules,
@@ -194,7 +194,7 @@ class Remining(Attack):
         )
 
 
-NamedSecret = str | Rule
+NamedSecret = str | RuleNames
 """A secret item, or a secret rule or itemset, by names as text."""
 
 
@@ -226,8 +226,8 @@ class _AttackedSecrets:
     """What came of the secrets that were hidden at some thresholds."""
 
     thresholds: ExactThresholds
-    targets: set[Rule]
-    visible_rules: set[Rule]
+    targets: set[RuleNames]
+    visible_rules: set[RuleNames]
     named_count: Fraction
     blind_count: Fraction
     """How many of those named would be hidden ones, if they were drawn from all rules that there could be."""
@@ -262,7 +262,7 @@ def _name_secrets(secrets: Iterable[Any]) -> frozenset[NamedSecret]:
     )
 
 
-def _list_shown_targets(truth: Baskets, thresholds: ExactThresholds, secrets: frozenset[NamedSecret]) -> set[Rule]:
+def _list_shown_targets(truth: Baskets, thresholds: ExactThresholds, secrets: frozenset[NamedSecret]) -> set[RuleNames]:
     """The secret rules that held in the originals."""
     items = {secret for secret in secrets if isinstance(secret, str)}
     wanted_rules = {secret for secret in secrets if not isinstance(secret, str)}
@@ -272,7 +272,7 @@ def _list_shown_targets(truth: Baskets, thresholds: ExactThresholds, secrets: fr
     return {rule for rule in (wanted_rules | item_rules) & rules.keys() if thresholds.shows(rules[rule])}
 
 
-def _count_blind_hits(hidden_rules: set[Rule], names: frozenset[str]) -> Fraction:
+def _count_blind_hits(hidden_rules: set[RuleNames], names: frozenset[str]) -> Fraction:
     """How many hidden rules are among as many that are drawn, of all with as many items, whether they show or not."""
     sides = RuleSides.of(hidden_rules)
     every = sum(
@@ -286,10 +286,14 @@ def _count_blind_hits(hidden_rules: set[Rule], names: frozenset[str]) -> Fractio
 
 def _measure_threshold_distances(results: Iterable[_AttackedSecrets]) -> Mapping[str, float]:
     """How far the hidden rules are below their thresholds, as shares of them."""
-    lacking = sorted(result.thresholds.measure_lack(counts) for result in results for counts in result.seen_counts)
-    if not lacking:
+    distances = sorted(result.thresholds.measure_lack(counts) for result in results for counts in result.seen_counts)
+    if not distances:
         return {}
-    return {"nearest": float(lacking[0]), "median": float(lacking[len(lacking) // 2]), "farthest": float(lacking[-1])}
+    return {
+        "nearest": float(distances[0]),
+        "median": float(distances[len(distances) // 2]),
+        "farthest": float(distances[-1]),
+    }
 
 
 def _count_confidence_bands(results: Iterable[_AttackedSecrets]) -> Mapping[str, int]:

@@ -9,9 +9,9 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
-from sfumato.attack.baskets.mined_rules import ExactThresholds, MinedRuleCounts, Rule
+from sfumato.attack.baskets.mined_rules import ExactThresholds, MinedRuleCounts, RuleNames
 
-RankRule = Callable[[Rule], tuple[Any, ...]]
+RankRule = Callable[[RuleNames], tuple[Any, ...]]
 """The likeliest first; equal where the adversary cannot tell."""
 
 
@@ -19,10 +19,10 @@ RankRule = Callable[[Rule], tuple[Any, ...]]
 class RuleRanking:
     """Rules, and their order."""
 
-    candidates: Sequence[Rule]
+    candidates: Sequence[RuleNames]
     rank: RankRule
 
-    def count_named(self, hidden_rules: set[Rule]) -> Fraction:
+    def count_named(self, hidden_rules: set[RuleNames]) -> Fraction:
         """How many hidden rules are among the first, as many as were hidden, on average if equal ones are drawn."""
         places_left, named_count = len(hidden_rules), Fraction(0)
         for _, tied in groupby(sorted(self.candidates, key=self.rank), self.rank):
@@ -36,22 +36,22 @@ class RuleRanking:
 
 
 def rank_by_nearness(
-    candidates: Sequence[Rule], counts: Mapping[Rule, MinedRuleCounts], thresholds: ExactThresholds
+    candidates: Sequence[RuleNames], counts: Mapping[RuleNames, MinedRuleCounts], thresholds: ExactThresholds
 ) -> Iterator[RuleRanking]:
     """First come rules that lack the smallest share; those that lack the fewest baskets; those that lack confidence
     alone; and of these, those of two items. Ties go to the more frequent, then to the shorter rule, or are left.
     """
 
-    def by_share(rule: Rule) -> tuple[Any, ...]:
+    def by_share(rule: RuleNames) -> tuple[Any, ...]:
         return thresholds.measure_lack(counts[rule]), -counts[rule].whole, len(rule[0]) + len(rule[1])
 
-    def by_baskets(rule: Rule) -> tuple[Any, ...]:
+    def by_baskets(rule: RuleNames) -> tuple[Any, ...]:
         return thresholds.count_lacking(counts[rule]), *by_share(rule)
 
-    def by_confidence(rule: Rule) -> tuple[Any, ...]:
+    def by_confidence(rule: RuleNames) -> tuple[Any, ...]:
         return counts[rule].whole < thresholds.least, *by_share(rule)
 
-    def by_pairs(rule: Rule) -> tuple[Any, ...]:
+    def by_pairs(rule: RuleNames) -> tuple[Any, ...]:
         return len(rule[0] | rule[1]) > 2, *by_confidence(rule)
 
     yield from (RuleRanking(candidates, rank) for rank in (by_share, by_baskets, by_confidence, by_pairs))

@@ -124,7 +124,7 @@ def split_trials(trials: int, column: CodedColumn) -> Iterator[int]:
 class CrackPlan(NamedTuple):
     """How an attack on codes guesses, how often, and further facts for the report."""
 
-    cracking: Cracking
+    method: Cracking
     trials: int
     facts: Mapping[str, Any]
 
@@ -175,10 +175,10 @@ class CodeAttack(Attack):
 
     def _try_column(self, column: CodedColumn, judge: CodedColumn, plan: CrackPlan) -> CrackTrials:
         """The attack's ways of guessing, and what anyone would try first: codes are values, or everybody has one."""
-        same = np.full(len(column.codes), column.find_common_value(self.radius))
-        simple = {**guess_plainly(column), _BLIND: same}
+        common_values = np.full(len(column.codes), column.find_common_value(self.radius))
+        simple = {**guess_plainly(column), _BLIND: common_values}
         ways = {way: Cracks.of(judge, guesses, self.radius) for way, guesses in simple.items()}
-        return CrackTrials(column, {**plan.cracking(column, judge, plan.trials), **ways})
+        return CrackTrials(column, {**plan.method(column, judge, plan.trials), **ways})
 
     def _count_read_strangers(self, worst: CrackTrials, control: Table, plan: CrackPlan) -> int:
         """The same guesses, compared with the values of people who are not in the data."""

@@ -53,19 +53,19 @@ class FamilyMatching(DrawnCodeAttack):
         """Draw points, fit the family, and read off all codes."""
 
         def crack_column(column: CodedColumn, judge: CodedColumn, trials: int) -> dict[str, Cracks]:
-            rising: list[Cracks] = []
-            falling: list[Cracks] = []
+            ascending_cracks: list[Cracks] = []
+            descending_cracks: list[Cracks] = []
             for done_count, part in enumerate(split_trials(trials, column)):
                 report_progress("matching a family", done_count)
                 known_points = KnowledgePoints.draw(column, self.points, self.bad, self.radius, part, chance)
                 shares = column.middle[np.searchsorted(column.codes, known_points.codes)]
                 for outcomes, code_shares, point_shares in (
-                    (rising, column.middle, shares),
-                    (falling, 1 - column.middle, 1 - shares),
+                    (ascending_cracks, column.middle, shares),
+                    (descending_cracks, 1 - column.middle, 1 - shares),
                 ):
                     guesses = guess_by_family(self.family, code_shares, point_shares, known_points.values)
                     outcomes.append(Cracks.of(judge, guesses, self.radius))
-            return {"by family": Cracks.join(rising), "by family, falling": Cracks.join(falling)}
+            return {"by family": Cracks.join(ascending_cracks), "by family, falling": Cracks.join(descending_cracks)}
 
         facts = {"family": self.family, "good_points": self.points, "bad_points": self.bad}
         return CrackPlan(crack_column, self.trials, facts)

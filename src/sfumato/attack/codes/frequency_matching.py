@@ -69,9 +69,11 @@ class FrequencyMatching(DrawnCodeAttack):
             for done_count in range(trials):
                 report_progress("matching frequencies", done_count, trials)
                 sample = draw_rival_samples(column, self.share, 1, chance)[0]
-                rising = _guess_in_order(column, sample, runs)
-                falling = _guess_in_order(negated_column, sample, runs[-1] - runs[::-1])
-                guesses = rising | {f"{way}, falling": guess[::-1] for way, guess in falling.items()}
+                ascending_guesses = _guess_in_order(column, sample, runs)
+                descending_guesses = _guess_in_order(negated_column, sample, runs[-1] - runs[::-1])
+                guesses = ascending_guesses | {
+                    f"{way}, falling": guess[::-1] for way, guess in descending_guesses.items()
+                }
                 for way, guess in guesses.items():
                     ways.setdefault(way, []).append(Cracks.of(judge, guess, self.radius))
                 windows = RankWindows.of(column, sample)

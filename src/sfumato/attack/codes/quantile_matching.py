@@ -56,9 +56,9 @@ class QuantileMatching(DrawnCodeAttack):
                 report_progress("matching quantiles", done_count, trials)
                 sample = draw_rival_samples(column, self.share, 1, chance)[0]
                 for way, guess in _WAYS.items():
-                    rising, falling = guess(column, sample), guess(negated_column, sample)[::-1]
-                    ways.setdefault(way, []).append(Cracks.of(judge, rising, self.radius))
-                    ways.setdefault(f"{way}, falling", []).append(Cracks.of(judge, falling, self.radius))
+                    ascending_guess, descending_guess = guess(column, sample), guess(negated_column, sample)[::-1]
+                    ways.setdefault(way, []).append(Cracks.of(judge, ascending_guess, self.radius))
+                    ways.setdefault(f"{way}, falling", []).append(Cracks.of(judge, descending_guess, self.radius))
                 windows = RankWindows.of(column, sample)
                 for way, side in (("people by rank", windows), ("people by rank, falling", windows.reverse())):
                     ways.setdefault(way, []).append(Cracks.expect(judge, side, self.radius))

@@ -50,11 +50,11 @@ class Sorting(CodeAttack):
             least, greatest = self._choose_ends(column)
             ranges, even = bound_by_rank(many, least, greatest, column.unit), spread_evenly(many, least, greatest)
             spread.setdefault(column.name, float(judge.flag_cracks(even, self.radius).mean()))
-            rising = self._crack_in_order(judge, ranges, even, rescale_codes(column.codes, least, greatest))
-            falling = self._crack_in_order(
+            ascending_cracks = self._crack_in_order(judge, ranges, even, rescale_codes(column.codes, least, greatest))
+            descending_cracks = self._crack_in_order(
                 judge, ranges.reverse(), even[::-1], rescale_codes(column.codes, greatest, least)
             )
-            return rising | {f"{way}, falling": cracks for way, cracks in falling.items()}
+            return ascending_cracks | {f"{way}, falling": cracks for way, cracks in descending_cracks.items()}
 
         facts = {"knows_range": self.knows_range, "evenly_spread": spread}
         return CrackPlan(crack_column, 1, facts)

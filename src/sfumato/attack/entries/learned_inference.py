@@ -18,7 +18,7 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Ints
-from sfumato.attack.attack import Attack, Outcome, wilson
+from sfumato.attack.attack import Attack, Outcome, compute_wilson_interval
 from sfumato.attack.entries.private_cells import PrivateCells, choose_entry_story, draw_strangers, list_private_cells
 from sfumato.attack.row_distance import compare_with_control, require_attacked_columns
 from sfumato.mine.entries.learner import (
@@ -109,9 +109,9 @@ class LearnedInference(Attack):
             targets=tuple(tally.column for tally in tallies),
             facts={
                 "control_group": "visible entries held out" if control is None else "people not in the data",
-                "control_interval": [round(end, 12) for end in wilson(control_hits, strangers)],
+                "control_interval": [round(end, 12) for end in compute_wilson_interval(control_hits, strangers)],
                 "baseline_interval": [
-                    round(end, 12) for end in wilson(sum(tally.prior for tally in tallies), attempts)
+                    round(end, 12) for end in compute_wilson_interval(sum(tally.prior for tally in tallies), attempts)
                 ],
                 "training_rows": self.training_rows,
                 "columns": {tally.column: tally.facts for tally in tallies},
@@ -188,11 +188,11 @@ class _GuessingTask:
                 0,
                 {"cells": len(hidden_mask), "visible": len(hidden_mask)},
             )
-        ours = int(hidden_mask.sum())
+        hidden_count = int(hidden_mask.sum())
         true = guesses.classes.number(cells.truth)
-        right = (guesses.guess[:ours] == true[hidden_mask]) & (true[hidden_mask] >= 0)
+        right = (guesses.guess[:hidden_count] == true[hidden_mask]) & (true[hidden_mask] >= 0)
         common = int(((true[hidden_mask] == guesses.prior) & (true[hidden_mask] >= 0)).sum())
-        control_hits, count = self._count_control_hits(cells.column, guesses, ours, chance)
+        control_hits, count = self._count_control_hits(cells.column, guesses, hidden_count, chance)
         return _LearnedTally(
             cells.column,
             len(hidden_mask),
@@ -204,16 +204,16 @@ class _GuessingTask:
         )
 
     def _count_control_hits(
-        self, column: str, guesses: ColumnGuesses, ours: int, chance: np.random.Generator
+        self, column: str, guesses: ColumnGuesses, hidden_count: int, chance: np.random.Generator
     ) -> tuple[int, int]:
         """Correct predictions of entries that are not private, and how many of those there were: as many as private
         ones.
         """
         if column in self.strangers:
             true = guesses.classes.number(self.strangers[column])
-            return int(((guesses.guess[ours:] == true) & (true >= 0)).sum()), len(true)
+            return int(((guesses.guess[hidden_count:] == true) & (true >= 0)).sum()), len(true)
         held_out_hits = guesses.held_out
-        sample_indices = chance.permutation(len(held_out_hits))[:ours]
+        sample_indices = chance.permutation(len(held_out_hits))[:hidden_count]
         return int(held_out_hits[sample_indices].sum()), len(sample_indices)
 
 
@@ -248,9 +248,11 @@ def _mask_strangers(stranger_frame: pl.DataFrame, frame: pl.DataFrame, cells: Pr
     model = frame[cells.rows]
     columns = []
     for name, kind in frame.schema.items():
-        theirs = (
+        stranger_cells = (
             stranger_frame[name] if name in stranger_frame.columns else pl.Series(name, [None] * stranger_frame.height)
         )
         visible_mask = model[name].is_not_null() if name != cells.column else pl.Series([False] * stranger_frame.height)
-        columns.append(theirs.cast(kind, strict=False).zip_with(visible_mask, pl.Series(name, [None], dtype=kind)))
+        columns.append(
+            stranger_cells.cast(kind, strict=False).zip_with(visible_mask, pl.Series(name, [None], dtype=kind))
+        )
     return pl.DataFrame(columns)

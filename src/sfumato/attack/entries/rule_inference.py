@@ -119,21 +119,23 @@ class RuleInference(Attack):
     def _guess_column(self, codes: ReleaseCodes, cells: PrivateCells, strangers: pl.DataFrame | None) -> _RuleTally:
         """Guess the private entries of one column, and as many of strangers with the same columns visible."""
         target = codes.names.index(cells.column)
-        asking = [column[cells.rows].astype(np.int64) for column in codes.column_codes]
+        query_codes = [column[cells.rows].astype(np.int64) for column in codes.column_codes]
         if strangers is not None:
-            theirs = codes.encode_others(strangers)
-            masked_codes = [np.where(a < w, b, w) for a, b, w in zip(asking, theirs, codes.widths, strict=True)]
-            asking = [np.concatenate(code_pair) for code_pair in zip(asking, masked_codes, strict=True)]
+            stranger_codes = codes.encode_others(strangers)
+            masked_codes = [
+                np.where(a < w, b, w) for a, b, w in zip(query_codes, stranger_codes, codes.widths, strict=True)
+            ]
+            query_codes = [np.concatenate(code_pair) for code_pair in zip(query_codes, masked_codes, strict=True)]
         answers = np.flatnonzero(codes.column_codes[target] < codes.widths[target])
         best = _BestRules(
             codes.column_codes[target][answers],
-            len(asking[0]),
+            len(query_codes[0]),
             codes.widths[target],
             parse_exact_confidence(self.confidence),
             compute_least_count(self.min_support, len(codes.column_codes[target])),
         )
         other_columns = sorted(set(range(len(codes.names))) - {target}, key=lambda index: -codes.widths[index])
-        question = AgreementQuestion(asking, [column[answers] for column in codes.column_codes], codes.widths)
+        question = AgreementQuestion(query_codes, [column[answers] for column in codes.column_codes], codes.widths)
         question.walk(other_columns, self.max_length, best, "rule inference")
         return _tally_rule_hits(codes, cells, best, _guess_by_best_column(question, other_columns, best), strangers)
 
@@ -214,27 +216,31 @@ def _index_values(texts: pl.Series, values: pl.Series) -> Ints:
 class _BestRules:
     """The best rule so far for every asking row: highest confidence, then highest support."""
 
-    def __init__(self, answer_codes: Places, asking: int, width: int, confidence: Fraction, least: int) -> None:
+    def __init__(self, answer_codes: Places, queries: int, width: int, confidence: Fraction, least: int) -> None:
         self.answer_codes, self.width, self.confidence, self.least = answer_codes, width, confidence, least
         self.fewest = ceil(confidence * least)
-        self.guess = np.full(asking, -1, dtype=np.int64)
-        self.fit, self.support = np.zeros(asking, dtype=np.int64), np.ones(asking, dtype=np.int64)
-        self.rule = np.full(asking, -1, dtype=np.int64)
+        self.guess = np.full(queries, -1, dtype=np.int64)
+        self.fit, self.support = np.zeros(queries, dtype=np.int64), np.ones(queries, dtype=np.int64)
+        self.rule = np.full(queries, -1, dtype=np.int64)
         self.looked_at = 0
 
     def __call__(self, agreeing_rows: AgreeingRows) -> Flags:
         """Take a group's rule where it is better; a group in which all agree cannot be improved further."""
         public = np.bincount(agreeing_rows.answering_group, minlength=agreeing_rows.groups)
         value, fit = find_commonest_values(
-            agreeing_rows.answering_group, self.answer_codes[agreeing_rows.answering], agreeing_rows.groups, self.width
+            agreeing_rows.answering_group,
+            self.answer_codes[agreeing_rows.candidate_rows],
+            agreeing_rows.groups,
+            self.width,
         )
         hopeful: Flags = (public >= self.least) & (fit >= self.fewest)
         believed_mask = hopeful & reaches(fit, public, self.confidence)
         if agreeing_rows.columns:
-            group, asking_rows = agreeing_rows.asking_group, agreeing_rows.asking
-            ours, theirs = fit[group] * self.support[asking_rows], self.fit[asking_rows] * public[group]
+            group, asking_rows = agreeing_rows.asking_group, agreeing_rows.query_rows
+            new_product, best_product = fit[group] * self.support[asking_rows], self.fit[asking_rows] * public[group]
             better = believed_mask[group] & (
-                (ours > theirs) | ((ours == theirs) & (public[group] > self.support[asking_rows]))
+                (new_product > best_product)
+                | ((new_product == best_product) & (public[group] > self.support[asking_rows]))
             )
             asking_rows, group = asking_rows[better], group[better]
             self.guess[asking_rows], self.fit[asking_rows], self.support[asking_rows] = (
@@ -256,11 +262,11 @@ def _guess_by_best_column(question: AgreementQuestion, other_columns: Sequence[i
     )
     guess, most = np.full(len(best.guess), everyday[0]), 0
     for other in other_columns:
-        width, asking = question.widths[other], question.asking[other]
-        common, count = find_commonest_values(question.answering[other], best.answer_codes, width + 1, best.width)
+        width, query_codes = question.widths[other], question.query_codes[other]
+        common, count = find_commonest_values(question.candidate_codes[other], best.answer_codes, width + 1, best.width)
         if (predicted_count := int(np.maximum(count[:width] - 1, 0).sum())) > most:
-            is_known = (count[asking] > 0) & (asking < width)
-            guess, most = np.where(is_known, common[asking], everyday[0]), predicted_count
+            is_known = (count[query_codes] > 0) & (query_codes < width)
+            guess, most = np.where(is_known, common[query_codes], everyday[0]), predicted_count
     return guess
 
 
@@ -282,22 +288,22 @@ def _tally_rule_hits(
     ways = (by_rules, np.full(len(by_rules), first[0]), by_column)
     guess = max(ways, key=lambda way: int((way[:count] == true)[hidden_mask].sum()))
     read = (cells.published_cells == cells.truth).fill_null(value=False).to_numpy()
-    ours = fired_mask[:count] & hidden_mask
+    fired_hidden = fired_mask[:count] & hidden_mask
     right, right_by_rule = guess[:count] == true, by_rules[:count] == true
-    theirs = 0
+    stranger_hits = 0
     if strangers is not None:
         stranger_codes = _index_values(spell_cells(strangers[cells.column]), codes.values[target])
-        theirs = int(((guess[count:] == stranger_codes) & (stranger_codes < width)).sum())
+        stranger_hits = int(((guess[count:] == stranger_codes) & (stranger_codes < width)).sum())
     return _RuleTally(
         column=cells.column,
         cells=count,
         hits=int(np.where(hidden_mask, right, read).sum()),
         prior=int((first[0] == true).sum()),
         visible=int((~hidden_mask).sum()),
-        fired_count=int(ours.sum()),
-        fired_hits=int((ours & right_by_rule).sum()),
-        fired_prior=int((ours & (first[0] == true)).sum()),
-        rules=len(np.unique(best.rule[:count][ours])),
-        confidence_sum=float((best.fit[:count][ours] / best.support[:count][ours]).sum()),
-        strangers=theirs,
+        fired_count=int(fired_hidden.sum()),
+        fired_hits=int((fired_hidden & right_by_rule).sum()),
+        fired_prior=int((fired_hidden & (first[0] == true)).sum()),
+        rules=len(np.unique(best.rule[:count][fired_hidden])),
+        confidence_sum=float((best.fit[:count][fired_hidden] / best.support[:count][fired_hidden]).sum()),
+        strangers=stranger_hits,
     )

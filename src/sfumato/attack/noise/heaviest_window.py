@@ -60,12 +60,12 @@ class HeaviestWindow:
         first = np.searchsorted(pieces, self.middles - reach - slack)
         return first, np.searchsorted(pieces, self.middles + reach + slack, side="right")
 
-    def _weigh(self, running: Floats) -> Floats:
+    def _weigh(self, mass_sums: Floats) -> Floats:
         """The weight of each window, from the running sums of the pieces."""
-        weight = np.zeros((len(running), len(self.middles)))
+        weight = np.zeros((len(mass_sums), len(self.middles)))
         for share in _RIM if self.soft else (1.0,):
             first, end = self._find_ends(share * self.reach)
-            weight += running[:, end] - running[:, first]
+            weight += mass_sums[:, end] - mass_sums[:, first]
         return weight
 
     def estimate(self, published_numbers: Floats) -> Floats:
@@ -76,11 +76,11 @@ class HeaviestWindow:
         mass = self.density * np.where(
             differences[:, 1:] > 0, mirrored_mass, -np.diff(self.noise.cumulate(differences), axis=1)
         )
-        running = np.concatenate([np.zeros((len(mass), 1)), np.cumsum(mass, axis=1)], axis=1)
-        weight = self._weigh(running)
+        mass_sums = np.concatenate([np.zeros((len(mass), 1)), np.cumsum(mass, axis=1)], axis=1)
+        weight = self._weigh(mass_sums)
         # Of equally heavy neighbours the middle one: an error in the reach then matters least.
         best = weight >= weight.max(axis=1, keepdims=True) * _SAME
         start = best.argmax(axis=1)
         stops = ~best & (np.arange(len(self.middles)) > start[:, None])
         end = np.where(stops.any(axis=1), stops.argmax(axis=1), len(self.middles)) - 1
-        return np.where(running[:, -1] > 0, (self.middles[start] + self.middles[end]) / 2, np.nan)
+        return np.where(mass_sums[:, -1] > 0, (self.middles[start] + self.middles[end]) / 2, np.nan)

@@ -36,8 +36,8 @@ from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
 
 Statistic = Literal["window", "mode", "mean"]
-Way = Literal["soft window", "sharp window", "mode", "mean"]
-_WINDOWS: tuple[Way, Way] = ("soft window", "sharp window")
+EstimateWay = Literal["soft window", "sharp window", "mode", "mean"]
+_WINDOWS: tuple[EstimateWay, EstimateWay] = ("soft window", "sharp window")
 _STEP = "likeliest value"
 _CELLS = 1_000_000
 _SHARPER = (200, 2_000, 8_000)
@@ -105,13 +105,13 @@ class LikeliestValue(ValueAttack):
         }
         return guesses | {"mode": self._estimate_under(priors[""], column, rows, "mode")}
 
-    def _choose_way(self, column: NoisyColumn) -> Way:
+    def _choose_way(self, column: NoisyColumn) -> EstimateWay:
         """Whole numbers are within reach or not: their windows need no soft rim."""
         if self.statistic != "window":
             return self.statistic
         return "sharp window" if column.noise.step else "soft window"
 
-    def _estimate_under(self, prior: ColumnPrior, column: NoisyColumn, rows: Ints, way: Way) -> Floats:
+    def _estimate_under(self, prior: ColumnPrior, column: NoisyColumn, rows: Ints, way: EstimateWay) -> Floats:
         """The estimates of some cells; missing cells stay missing."""
         cells = column.cells[rows]
         present_mask, estimates = np.isfinite(cells), np.full(len(rows), np.nan)
@@ -184,7 +184,7 @@ class NoisyColumn:
 
 
 def estimate_likeliest_values(
-    values: Floats, prior: ColumnPrior, noise: Noise, way: Way = "mode", reach: float = 0.0
+    values: Floats, prior: ColumnPrior, noise: Noise, way: EstimateWay = "mode", reach: float = 0.0
 ) -> Floats:
     """The mode or the mean of the true values behind each noisy one, or the middle of the heaviest window that reaches
     this far to both sides; an impossible value goes to the nearest end.

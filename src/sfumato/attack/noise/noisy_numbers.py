@@ -109,11 +109,11 @@ def choose_noisy_columns(release: Release, columns: Sequence[str] | None) -> tup
     frame, source = release.data.frame, release.data.source
     lawful_names = (*list_noisy_columns(release), *list_cut_columns(release))
     if columns is None:
-        identifying = [name for name, role in release.data.roles.items() if role is Role.IDENTIFYING]
+        identifying_names = [name for name, role in release.data.roles.items() if role is Role.IDENTIFYING]
         columns = (
             [name for name in list_noisy_columns(release) if name in frame.columns]
             or [name for name in list_cut_columns(release) if name in frame.columns]
-            or [name for name, kind in frame.schema.items() if _is_number_type(kind) and name not in identifying]
+            or [name for name, kind in frame.schema.items() if _is_number_type(kind) and name not in identifying_names]
         )
     if not columns:
         raise DataError(f"{source}: the release has no column of numbers or dates to estimate")

@@ -92,8 +92,10 @@ class RangeReveal(NumberAttack):
             (column, rows[column_indices == position]) for position, column in enumerate(revealed_columns)
         ]
         middles = self._build_middle_frame(release, revealed_columns)
-        plain = [int(column.narrow(self.width, gaps=False)[mine].sum()) for column, mine in rows_by_column]
-        gap_hits = [int(column.narrow(self.width)[mine].sum()) for column, mine in rows_by_column]
+        plain = [
+            int(column.narrow(self.width, gaps=False)[column_rows].sum()) for column, column_rows in rows_by_column
+        ]
+        gap_hits = [int(column.narrow(self.width)[column_rows].sum()) for column, column_rows in rows_by_column]
         right = sum(map(max, gap_hits, plain))
         return Outcome(
             attempts=len(rows),
@@ -105,7 +107,7 @@ class RangeReveal(NumberAttack):
                 "columns": [column.name for column in revealed_columns],
                 "components": {column.name: len(column.support.starts) for column in revealed_columns},
                 "one_component": sum(
-                    int(column.narrow_in_one(self.width)[mine].sum()) for column, mine in rows_by_column
+                    int(column.narrow_in_one(self.width)[column_rows].sum()) for column, column_rows in rows_by_column
                 ),
                 "width_left": {column.name: column.average_width() for column in revealed_columns},
                 **compare_with_control(right, len(rows), right_strangers, 0 if strangers is None else len(strangers)),
@@ -339,18 +341,18 @@ def find_support(
         if doubt(start, end) < _BELIEVED:
             full[start:end] = True
             continue
-        full[start : start + _count_unsure_bins(doubt, start, end, rising=True)] |= start > 0
-        full[end - _count_unsure_bins(doubt, start, end, rising=False) : end] |= end < len(full)
+        full[start : start + _count_unsure_bins(doubt, start, end, is_rising=True)] |= start > 0
+        full[end - _count_unsure_bins(doubt, start, end, is_rising=False) : end] |= end < len(full)
     pieces = _list_true_runs(full)
     return ValueSupport(edges[[start for start, _ in pieces]], edges[[end for _, end in pieces]])
 
 
-def _count_unsure_bins(doubt: Callable[[int, int], float], start: int, end: int, *, rising: bool) -> int:
+def _count_unsure_bins(doubt: Callable[[int, int], float], start: int, end: int, *, is_rising: bool) -> int:
     """The most bins at one edge of a gap that could hold people; by bisection, as doubt grows with them."""
     low, high = 0, end - start
     while low < high:
         middle = (low + high + 1) // 2
-        edge_doubt = doubt(start, start + middle) if rising else doubt(end - middle, end)
+        edge_doubt = doubt(start, start + middle) if is_rising else doubt(end - middle, end)
         low, high = (middle, high) if edge_doubt < _EDGE else (low, middle - 1)
     return low
 

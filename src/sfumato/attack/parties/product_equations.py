@@ -50,7 +50,7 @@ def recover_vector(coefficients: Ints, values: Ints) -> RecoveredVector:
     def satisfies(guess: Flags) -> bool:
         return bool((guess.astype(np.int64) @ coefficients == values).all())
 
-    return _search(coefficients.T.astype(np.float64), values.astype(np.float64), satisfies)
+    return _search_vectors(coefficients.T.astype(np.float64), values.astype(np.float64), satisfies)
 
 
 def recover_disguised_vector(coefficients: Ints, disguised_values: Ints) -> RecoveredVector:
@@ -62,16 +62,16 @@ def recover_disguised_vector(coefficients: Ints, disguised_values: Ints) -> Reco
     small = disguised_values - coefficients @ _fit_randoms(
         coefficients, disguised_values
     )  # exact, and small enough for floats
-    cancelling: Floats = null_space(coefficients.T.astype(np.float64))
+    null_vectors: Floats = null_space(coefficients.T.astype(np.float64))
 
     def satisfies(guess: Flags) -> bool:
         rest = disguised_values - guess
         return bool((rest == coefficients @ _fit_randoms(coefficients, rest)).all())
 
-    return _search(cancelling.T, cancelling.T @ small, satisfies)
+    return _search_vectors(null_vectors.T, null_vectors.T @ small, satisfies)
 
 
-def _search(matrix: Floats, values: Floats, satisfies: Callable[[Flags], bool]) -> RecoveredVector:
+def _search_vectors(matrix: Floats, values: Floats, satisfies: Callable[[Flags], bool]) -> RecoveredVector:
     """The vectors between 0 and 1 with the smallest sum, then with the largest, rounded; the first that satisfies."""
     from scipy.optimize import linprog
 

@@ -62,7 +62,7 @@ class SupportInference(Attack):
             claims = forced_patterns(published_patterns, k)
         except DataError:  # Supports that no database has imply nothing for certain.
             claims = []
-        single = {claim.either[0]: claim for claim in claims if len(claim.either) == 1}
+        single = {claim.conjunctions[0]: claim for claim in claims if len(claim.conjunctions) == 1}
         true = _TruePatternCounts(truth)
         targets = _list_true_small_patterns(truth, least, k) | {
             _spell_pattern(pattern) for pattern in single if 0 < true.count(pattern) < k

@@ -79,7 +79,7 @@ class MarkGuessing(Attack):
             )
         report_progress("guessing marks")
         mark = find_mark(release, truth)
-        true_rows, published_rows = _list_rows(truth), _list_rows(published_sequences, mark)
+        true_rows, published_rows = _list_item_names(truth), _list_item_names(published_sequences, mark)
         targets, is_told = self._list_targets(release, true_rows), release.details.get("marks") is not None
         contexts = _Contexts.of(published_rows)
         suspected_secrets = _guess_secrets(release, mark) if is_told else []
@@ -95,7 +95,7 @@ class MarkGuessing(Attack):
                 (_Openings.of(unmarked_row, secrets), _Openings.of(published_row, secrets))
                 for secrets in suspected_secrets
             ]
-            for target, neighbours in _align(true_rows[row], published_row, missing, is_told=is_told):
+            for target, neighbours in _align_elements(true_rows[row], published_row, missing, is_told=is_told):
                 # Nothing is missing: it is read, unless a mark says that what stands there is a replacement.
                 if not is_told and len(neighbours.place_items) == len(true_rows[row][target.position]):
                     guesses = [target.item in neighbours.place_items] * len(hits)
@@ -176,7 +176,7 @@ class _Contexts(NamedTuple):
 
     def count_blind_hits(self, items: list[str]) -> int:
         """How many of some items are right when guessed blindly."""
-        commonest, size = _choose(self.total), max(self.total.total(), 1)
+        commonest, size = _choose_most_voted(self.total), max(self.total.total(), 1)
         return max(sum(item == commonest for item in items), round(sum(self.total[item] for item in items) / size))
 
     def guess(self, neighbours: _Neighbours, candidate_items: set[str] | None = None) -> str | None:
@@ -198,7 +198,7 @@ class _Contexts(NamedTuple):
             votes.pop(item, None)
         if candidate_items:
             return min(candidate_items, key=lambda item: (-votes[item], -self.total[item], item))
-        return _choose(votes) or _choose(
+        return _choose_most_voted(votes) or _choose_most_voted(
             Counter({item: self.total[item] for item in self.total.keys() - neighbours.place_items})
         )
 
@@ -288,11 +288,11 @@ def _guess_secrets_of(step: Release, mark: str) -> list[list[NamedPattern]]:
     ]
 
 
-def _choose(votes: Counter[str]) -> str | None:
+def _choose_most_voted(votes: Counter[str]) -> str | None:
     return min(votes, key=lambda item: (-votes[item], item), default=None)
 
 
-def _list_rows(sequences: Sequences, mark: str = "") -> list[Row]:
+def _list_item_names(sequences: Sequences, mark: str = "") -> list[Row]:
     """The names of the items of each element; a hole where the mark stands."""
     names = {item: _HOLE if mark and str(item) == mark else str(item) for item in sequences.items}
     lists = sequences.to_lists()
@@ -301,7 +301,7 @@ def _list_rows(sequences: Sequences, mark: str = "") -> list[Row]:
     return [[frozenset(names[item] for item in element) for element in row] for row in lists]
 
 
-def _align(
+def _align_elements(
     original: Row, published_row: Row, missing: list[_Target], *, is_told: bool
 ) -> Iterator[tuple[_Target, _Neighbours]]:
     """Each missing item with what is published around it; without a mark, what is published at its position."""
@@ -383,7 +383,7 @@ def _find_first_places(original: Row, published_row: Row) -> dict[int, int]:
 def _count_in_strangers(control: Sequences, contexts: _Contexts, attempts: int) -> int:
     """How many items of other people are guessed as well: knowledge about the population."""
     hits = tried_count = 0
-    for row in _list_rows(control):
+    for row in _list_item_names(control):
         for position, element in enumerate(row):
             if tried_count == attempts:
                 return hits

@@ -89,14 +89,14 @@ def count_blind_hits(published_sequences: Sequences, hidden_patterns: Iterable[N
         by_length.setdefault(measure_length(pattern), []).append(pattern)
     hits = Fraction(0)
     for length, patterns in by_length.items():
-        possible_count = _count_patterns(len(items), length, flat=published_sequences.flat)
+        possible_count = _count_possible_patterns(len(items), length, flat=published_sequences.flat)
         known_count = sum(items.issuperset(name for element in pattern for name in element) for pattern in patterns)
         if possible_count:
             hits += Fraction(min(len(patterns), possible_count) * known_count, possible_count)
     return hits
 
 
-def _count_patterns(items: int, length: int, *, flat: bool) -> int:
+def _count_possible_patterns(items: int, length: int, *, flat: bool) -> int:
     """How many patterns of some length there are: of single items one after another, or also of several at once."""
     if flat:
         return int(items**length)

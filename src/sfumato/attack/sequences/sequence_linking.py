@@ -88,16 +88,18 @@ class SequenceLinking(Attack):
         for count in self.points:
             report_progress("looking for traces", count, self.points[-1])
             taken_points = known_points.take(count)
-            published_candidates = _look_up(published_traces, truth, taken_points, people.published_rows)
+            published_candidates = _find_candidates(published_traces, truth, taken_points, people.published_rows)
             # Whether one is alone is all that is asked of the originals.
-            original_candidates = _look_up(originals, truth, taken_points, people.rows, count_limit=2)
+            original_candidates = _find_candidates(originals, truth, taken_points, people.rows, count_limit=2)
             curve["unique_before"].append(_compute_share(original_candidates.flag_found()))
             curve["unique_after"].append(_compute_share(published_candidates.flag_found()))
-            hits = published_candidates.fitting.count_expected_hits(people.published_rows, len(release.data))
+            hits = published_candidates.fitting_traces.count_expected_hits(people.published_rows, len(release.data))
             if control is not None and strangers is not None and control_points is not None:
                 no_rows = np.full(strangers.size, -1, dtype=np.int64)
-                stranger_candidates = _look_up(published_traces, control, control_points.take(count), no_rows)
-                strangers_found = int(((stranger_candidates.fitting.rows == 1) & stranger_candidates.holds_all).sum())
+                stranger_candidates = _find_candidates(published_traces, control, control_points.take(count), no_rows)
+                strangers_found = int(
+                    ((stranger_candidates.fitting_traces.rows == 1) & stranger_candidates.holds_all).sum()
+                )
         likely_traces = LikelyTraces.of(release.data, marks_stand)
         most_points = known_points.take(self.points[-1]).name(truth)
         guesses = [
@@ -137,14 +139,14 @@ class _KnownPoints:
 
 @dataclass(frozen=True)
 class _Candidates:
-    fitting: FittingTraces
+    fitting_traces: FittingTraces
     """Those that hold most of what is known."""
     holds_all: Any
     """Whether they hold all points that are known."""
 
     def flag_found(self) -> Any:
         """Whose own sequence is the only one left."""
-        return self.fitting.holds_own & (self.fitting.rows == 1)
+        return self.fitting_traces.holds_own & (self.fitting_traces.rows == 1)
 
 
 def _draw_people(release: Release, truth: Sequences, attempts: int, chance: np.random.Generator) -> _People:
@@ -271,7 +273,7 @@ class _SearchedTraces:
         return np.array(codes, dtype=np.int32)[numbers]
 
 
-def _look_up(
+def _find_candidates(
     searched_traces: _SearchedTraces,
     owner: Sequences,
     known_points: _KnownPoints,

@@ -108,23 +108,25 @@ class CopiedRecords(Attack):
             published_table, people.with_frame(people.frame.filter(counts.believed_mask)), secrets
         )
         strangers = None if control is None else sample_people(control, self.attempts, chance)
-        theirs = None if strangers is None else self._count_copies(nearest, published_table, strangers, secrets, chance)
+        stranger_copies = (
+            None if strangers is None else self._count_copies(nearest, published_table, strangers, secrets, chance)
+        )
         return Outcome(
             attempts=len(people),
             successes=counts.right,
             baseline=round_expected(Fraction(blind, len(published_table))),
-            control=None if theirs is None else theirs.right,
+            control=None if stranger_copies is None else stranger_copies.right,
             targets=tuple(secrets),
             known_columns=(tuple(known_columns),),
             facts={
                 "known": list(known_columns),
                 "columns": list(secrets),
                 "believed": int(counts.believed_mask.sum()),
-                **({} if theirs is None else {"control_believed": int(theirs.believed_mask.sum())}),
+                **({} if stranger_copies is None else {"control_believed": int(stranger_copies.believed_mask.sum())}),
                 **compare_with_control(
                     counts.right,
                     len(people),
-                    None if theirs is None else theirs.right,
+                    None if stranger_copies is None else stranger_copies.right,
                     0 if strangers is None else len(strangers),
                 ),
             },
@@ -157,7 +159,7 @@ class CopiedRecords(Attack):
         chance: np.random.Generator,
     ) -> _CopyCounts:
         rows = nearest.draw_rows(people, 1, chance)[:, 0]
-        believed_mask = nearest.measure_costs(people, rows) <= self.within * len(nearest.pricing) + _ROUNDING
+        believed_mask = nearest.measure_costs(people, rows) <= self.within * len(nearest.prices) + _ROUNDING
         right = believed_mask & self._flag_right(published_table, rows, people, secrets)
         return _CopyCounts(believed_mask, int(right.sum()))
 
@@ -183,12 +185,12 @@ class CopiedRecords(Attack):
 
     def _compare_cells(self, read: pl.Series, own_cells: pl.Series) -> Flags:
         """Which cells are the same, or numbers that are close enough."""
-        same = spell_cells(read).eq_missing(spell_cells(own_cells)).to_numpy()
+        same_mask = spell_cells(read).eq_missing(spell_cells(own_cells)).to_numpy()
         if self.tolerance and own_cells.dtype.is_numeric() and read.dtype.is_numeric():
             gap = (read.cast(pl.Float64) - own_cells.cast(pl.Float64)).abs()
             close = gap <= self.tolerance * own_cells.cast(pl.Float64).abs()
-            same = same | close.fill_null(value=False).to_numpy()
-        return np.asarray(same)
+            same_mask = same_mask | close.fill_null(value=False).to_numpy()
+        return np.asarray(same_mask)
 
 
 def _flag_known(people: Table, secrets: Sequence[str]) -> Flags:

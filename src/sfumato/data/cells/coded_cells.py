@@ -94,26 +94,31 @@ def list_values(column: pl.Series) -> pl.Series:
 
 def count_value_pairs(first: pl.Series, second: pl.Series, row_mask: Flags) -> pl.DataFrame:
     """How many of the rows in question have each pair of values: `first`, `second`, `count`."""
-    ours, theirs = encode_narrowly(first), encode_narrowly(second)
+    first_cells, second_cells = encode_narrowly(first), encode_narrowly(second)
     return count_code_pairs(
-        NarrowCells(ours.values, ours.codes[row_mask]), NarrowCells(theirs.values, theirs.codes[row_mask])
+        NarrowCells(first_cells.values, first_cells.codes[row_mask]),
+        NarrowCells(second_cells.values, second_cells.codes[row_mask]),
     )
 
 
-def count_code_pairs(ours: CodedCells | NarrowCells, theirs: CodedCells | NarrowCells) -> pl.DataFrame:
+def count_code_pairs(first_cells: CodedCells | NarrowCells, second_cells: CodedCells | NarrowCells) -> pl.DataFrame:
     """How many rows have each pair of values: `first`, `second`, `count`."""
-    width = max(len(theirs.values), 1)
-    keys = ours.codes.astype(np.int64)  # a copy
+    width = max(len(second_cells.values), 1)
+    keys = first_cells.codes.astype(np.int64)  # a copy
     keys *= width
-    keys += theirs.codes
-    if len(ours.values) * width <= max(_WIDEST, 4 * len(keys)):
+    keys += second_cells.codes
+    if len(first_cells.values) * width <= max(_WIDEST, 4 * len(keys)):
         counts = np.bincount(keys)
         pairs = np.flatnonzero(counts)
         counts = counts[pairs]
     else:
         pairs, counts = np.unique(keys, return_counts=True)
     return pl.DataFrame(
-        {"first": ours.values.gather(pairs // width), "second": theirs.values.gather(pairs % width), "count": counts}
+        {
+            "first": first_cells.values.gather(pairs // width),
+            "second": second_cells.values.gather(pairs % width),
+            "count": counts,
+        }
     )
 
 

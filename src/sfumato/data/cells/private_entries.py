@@ -56,7 +56,7 @@ class PrivateEntries(Description):
     def _wrap_in_lists(cls, raw_fields: Any) -> Any:
         """A single value is a list of one."""
         if isinstance(raw_fields, Mapping) and isinstance(raw_fields.get("where"), Mapping):
-            conditions = {name: _list_texts(values) for name, values in raw_fields["where"].items()}
+            conditions = {name: _make_texts(values) for name, values in raw_fields["where"].items()}
             return {**raw_fields, "where": conditions}
         return raw_fields
 
@@ -149,7 +149,7 @@ class PrivateEntries(Description):
         return mask.reshape(chosen_mask.shape)
 
 
-def _list_texts(values: Any) -> tuple[str, ...]:
+def _make_texts(values: Any) -> tuple[str, ...]:
     many = values if isinstance(values, list | tuple | set | frozenset) else (values,)
     if any(value is None for value in many):
         raise ValueError("`where` needs values; a missing one cannot be matched")

@@ -48,7 +48,7 @@ def are_numbers(cells: pl.Series, values: pl.Series) -> bool:
     alike = (cells.dtype.is_numeric() and values.dtype.is_numeric()) or cells.dtype == values.dtype == pl.Date
     if not alike or not len(cells) or not values.count():
         return False
-    return all(bool((np.abs(_read_numbers(column.drop_nulls())) < _LARGE).all()) for column in (cells, values))
+    return all(bool((np.abs(_read_numbers_or_days(column.drop_nulls())) < _LARGE).all()) for column in (cells, values))
 
 
 def _choose_rule(cells: pl.Series, values: pl.Series) -> Recode:
@@ -61,11 +61,11 @@ def _choose_rule(cells: pl.Series, values: pl.Series) -> Recode:
 
 def list_roundings(cells: pl.Series) -> list[Recode]:
     """Down, up, and to the nearest with a half up, down or to an even multiple."""
-    grid = _read_grid(_read_numbers(cells))
+    grid = _read_grid(_read_numbers_or_days(cells))
 
     def snap(choose_place: Callable[[Ints, Floats], Ints]) -> Recode:
         def recode(values: pl.Series) -> pl.Series:
-            numbers = _read_numbers(values)
+            numbers = _read_numbers_or_days(values)
             left = np.clip(np.searchsorted(grid, numbers * (1 + 1e-12 * np.sign(numbers)), "right") - 1, 0, None)
             right = np.minimum(left + 1, len(grid) - 1)
             width = grid[right] - grid[left]
@@ -109,14 +109,14 @@ def _read_grid(numbers: Floats) -> Floats:
 
 def _align_ranks(cells: pl.Series, values: pl.Series) -> Recode:
     """Any rule that keeps the order: as many people are below a published number as cells are."""
-    ours, counts = np.unique(_read_numbers(cells), return_counts=True)
-    known_numbers = np.sort(_read_numbers(values.drop_nulls()))
+    own_values, counts = np.unique(_read_numbers_or_days(cells), return_counts=True)
+    known_numbers = np.sort(_read_numbers_or_days(values.drop_nulls()))
     ends = np.round(np.cumsum(counts)[:-1] / counts.sum() * len(known_numbers)).astype(np.int64)
     cuts = known_numbers[np.clip(ends, 0, len(known_numbers) - 1)]
 
     def recode(other_values: pl.Series) -> pl.Series:
-        places = np.searchsorted(cuts, _read_numbers(other_values), "right")
-        return restore_cells(ours[places], other_values.is_not_null(), cells.dtype)
+        places = np.searchsorted(cuts, _read_numbers_or_days(other_values), "right")
+        return restore_cells(own_values[places], other_values.is_not_null(), cells.dtype)
 
     return recode
 
@@ -138,6 +138,6 @@ def measure_likeness(cells: pl.Series, recoded_cells: pl.Series) -> float:
     return float(common_shares.select(pl.min_horizontal("count", "count_right").sum()).item() or 0.0)
 
 
-def _read_numbers(column: pl.Series) -> Floats:
+def _read_numbers_or_days(column: pl.Series) -> Floats:
     """Numbers, or dates in days; missing ones NaN."""
     return np.asarray(column.to_physical().cast(pl.Float64).to_numpy(), dtype=np.float64)

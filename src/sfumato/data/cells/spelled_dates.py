@@ -53,9 +53,9 @@ def find_date_form(column: pl.Series) -> str | None:
     """The only form under which every cell of a text column is a date; None if it is read without one, or unclear."""
     if not may_need_form(column):
         return None
-    fitting = FittingForms()
-    fitting.observe(column)
-    return fitting.choose()
+    forms = FittingForms()
+    forms.observe(column)
+    return forms.choose()
 
 
 def may_need_form(column: pl.Series) -> bool:
@@ -72,7 +72,7 @@ class FittingForms:
     def __init__(self) -> None:
         """Every form fits a column without cells."""
         self.forms: tuple[str, ...] = DATE_FORMS
-        self._differing: set[tuple[str, str]] = set()
+        self._differing_pairs: set[tuple[str, str]] = set()
         self._kinds: set[str | None] = set()
 
     def observe(self, column: pl.Series) -> None:
@@ -89,22 +89,22 @@ class FittingForms:
         readings = {form: read_form(known_texts, form) for form in self.forms}
         for form, other in combinations(self.forms, 2):
             if not readings[form].equals(readings[other]):  # "Mar" is a name of a month in both forms
-                self._differing.add((form, other))
+                self._differing_pairs.add((form, other))
 
     def choose(self) -> str | None:
         """The only form; None if there is none, if several read different dates, or if the cells need no form."""
         plain = not self._kinds or (len(self._kinds) == 1 and None not in self._kinds)
-        agree = not any({form, other} <= set(self.forms) for form, other in self._differing)
+        agree = not any({form, other} <= set(self.forms) for form, other in self._differing_pairs)
         return self.forms[0] if self.forms and agree and not plain else None
 
 
 def find_stored_forms(parts: Iterable[pl.DataFrame]) -> dict[str, str]:
     """The same as `find_date_forms`, of columns that come in parts."""
-    fitting: dict[str, FittingForms] = {}
+    forms_by_column: dict[str, FittingForms] = {}
     for part in parts:
         for name in part.columns:
-            fitting.setdefault(name, FittingForms()).observe(part[name])
-    forms = {name: candidates.choose() for name, candidates in fitting.items()}
+            forms_by_column.setdefault(name, FittingForms()).observe(part[name])
+    forms = {name: candidates.choose() for name, candidates in forms_by_column.items()}
     return {name: form for name, form in forms.items() if form is not None}
 
 

@@ -42,16 +42,16 @@ def refuse_unread_dates(values: pl.Series, source: str) -> None:
     if not len(known_texts) or alike < _TYPICAL * len(known_texts):
         return
     count = f"{alike:,} values look like dates" if alike > 1 else "1 value looks like a date"
-    raise DataError(f'{source}: in "{values.name}", {count}, {_explain(known_texts, alike)}')
+    raise DataError(f'{source}: in "{values.name}", {count}, {_explain_unclear_dates(known_texts, alike)}')
 
 
-def _explain(known_texts: pl.Series, alike: int) -> str:
+def _explain_unclear_dates(known_texts: pl.Series, alike: int) -> str:
     """What is unclear about some dates, and what to write."""
-    fitting = FittingForms()
-    fitting.observe(known_texts)
+    fitting_forms = FittingForms()
+    fitting_forms.observe(known_texts)
     short = [form for form in _SHORT_YEARS if not read_form(known_texts, form).null_count()]
-    if len(fitting.forms) > 1:
-        first, second = fitting.forms[:2]
+    if len(fitting_forms.forms) > 1:
+        first, second = fitting_forms.forms[:2]
         return f"and {first} fits them as well as {second}. Say which: {_write_form(known_texts, first)}"
     if short:
         return (

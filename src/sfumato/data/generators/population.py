@@ -291,8 +291,8 @@ def _build_age_pyramid() -> Ints:
     span_index = _find_group(ages, PYRAMID_AGES)
     start, end = _flatten_weights(PYRAMID_AGES)[0][span_index], _flatten_weights(PYRAMID_AGES)[0][span_index + 1]
     # Spans are 7 or 10 years: in seventieths, the lines have integer values.
-    rising = knots[:, span_index] * (end - ages) + knots[:, span_index + 1] * (ages - start)
-    weights: Ints = rising * (70 // (end - start))
+    slopes = knots[:, span_index] * (end - ages) + knots[:, span_index + 1] * (ages - start)
+    weights: Ints = slopes * (70 // (end - start))
     return weights
 
 
@@ -308,11 +308,11 @@ def _draw_trade(draws: _WeightedDraws, education: Ints, sex: Ints, kind: Ints) -
 
 def _draw_occupation(draws: _WeightedDraws, trade: Ints, age: Ints, education: Ints) -> Ints:
     jobs = list(OCCUPATIONS)
-    studying = draws.happens(np.asarray(STUDENT_PERCENT)[_find_group(age, STUDENT_FROM)], 100)
+    student_mask = draws.happens(np.asarray(STUDENT_PERCENT)[_find_group(age, STUDENT_FROM)], 100)
     # Without a diploma nobody goes on to study.
-    studying &= education >= list(EDUCATION).index("upper secondary")
-    resting = draws.happens(np.asarray(RETIRED_PERCENT)[_find_group(age, RETIRED_FROM)], 100)
-    return np.where(studying, jobs.index("student"), np.where(resting, jobs.index("retired"), trade))
+    student_mask &= education >= list(EDUCATION).index("upper secondary")
+    retired_mask = draws.happens(np.asarray(RETIRED_PERCENT)[_find_group(age, RETIRED_FROM)], 100)
+    return np.where(student_mask, jobs.index("student"), np.where(retired_mask, jobs.index("retired"), trade))
 
 
 def _draw_salary(draws: _WeightedDraws, education: Ints, trade: Ints, occupation: Ints, age: Ints) -> Ints:

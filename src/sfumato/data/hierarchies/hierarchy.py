@@ -58,7 +58,7 @@ class Hierarchy:
     """One row for each leaf: its labels from the original value up."""
     name: str = field(default="hierarchy")
     """Its name in error messages."""
-    written: bool = False
+    is_written: bool = False
     """Whether a person wrote its labels, in a file or a policy; then messages may name them."""
     is_built: bool = False
     """Whether a rule built it over the values of a column, so that it has a leaf for each value that occurs."""
@@ -106,7 +106,7 @@ class Hierarchy:
             rows = [[label.strip() for label in row] for row in csv_rows if row]
         except csv.Error:
             raise DataError(f'{path}: the hierarchy is not a text table separated by "{mark}"') from None
-        return replace(cls.of(rows, name=str(path)), written=True)
+        return replace(cls.of(rows, name=str(path)), is_written=True)
 
     @property
     def height(self) -> int:
@@ -159,7 +159,7 @@ class Hierarchy:
 
     def _name_unused(self, texts: pl.Series, most: int = 5) -> str:
         """The leaves that no cell has, which may be misspelt; only if a person wrote them."""
-        cells = set(texts.unique().to_list()) if self.written else set(self.leaves)
+        cells = set(texts.unique().to_list()) if self.is_written else set(self.leaves)
         unused_leaves = [leaf for leaf in self.leaves if leaf not in cells]
         leaf_list = quote_names(unused_leaves[:most]) + (
             f" and {len(unused_leaves) - most} more" if len(unused_leaves) > most else ""
@@ -175,8 +175,8 @@ class Hierarchy:
         if not kind.is_float():
             return self.leaves
         numbers = pl.Series(self.leaves, dtype=pl.String).cast(pl.Float64, strict=False)
-        same = tuple(n or leaf for n, leaf in zip(spell_cells(numbers).to_list(), self.leaves, strict=True))
-        return same if len(set(same)) == len(same) else self.leaves
+        spellings = tuple(n or leaf for n, leaf in zip(spell_cells(numbers).to_list(), self.leaves, strict=True))
+        return spellings if len(set(spellings)) == len(spellings) else self.leaves
 
     def group_leaves(self, level: int) -> LeafGroups:
         """The group of each leaf, and last that of a missing cell, with the number of groups.

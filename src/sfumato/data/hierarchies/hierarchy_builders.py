@@ -245,7 +245,7 @@ class Tree(_Builder):
         # A shallow branch repeats its label for the levels it lacks.
         rows = [[path[-1], *([path[-1]] * (depth - len(path))), *reversed(path[:-1])] for path in paths]
         hierarchy = Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
-        return replace(hierarchy, written=True)
+        return replace(hierarchy, is_written=True)
 
 
 HierarchyBuilder: TypeAlias = Annotated[Intervals | Quantiles | Prefix | Dates | Tree, Field(discriminator="kind")]

@@ -148,11 +148,11 @@ def _propose_dates(known_values: pl.Series) -> _Proposals:
     ):
         return
     texts = spell_cells(known_values.unique()).to_list()
-    iso = _parse_dates(texts, None)
+    iso = _parse_every_date(texts, None)
     if iso is not None:
         yield "Dates, by month and year.", {"kind": "date", "units": _choose_units(iso)}
         return
-    readings = {form: dates for form in _FORMATS if (dates := _parse_dates(texts, form)) is not None}
+    readings = {form: dates for form in _FORMATS if (dates := _parse_every_date(texts, form)) is not None}
     for form, dates in readings.items():
         if len(readings) == 1:
             yield "Dates, by month and year.", {"kind": "date", "units": _choose_units(dates), "format": form}
@@ -167,7 +167,7 @@ def _is_day_number(known_values: pl.Series) -> bool:
     return known_values.dtype.is_integer() and bool(known_values.is_between(18_500_101, 21_501_231).all())
 
 
-def _parse_dates(texts: Sequence[str], form: str | None) -> list[date] | None:
+def _parse_every_date(texts: Sequence[str], form: str | None) -> list[date] | None:
     dates = []
     for text in texts:
         try:
@@ -281,7 +281,7 @@ def _propose_vocabulary(known_values: pl.Series) -> _Proposals:
     """Groups of the word list that knows most of the values."""
     if known_values.dtype.is_numeric():
         return
-    counts = _count_words(known_values)
+    counts = _count_value_words(known_values)
     rows = sum(counts.values())
     best = max(TOPICS, key=lambda topic: sum(_fold_word(word) in _index_topic(topic) for word in counts))
     paths = {word: path for word in counts if (path := _index_topic(best).get(_fold_word(word)))}
@@ -327,19 +327,19 @@ def _propose_rare_groups(known_values: pl.Series) -> _Proposals:
     """Words that few rows hold become one group, which grows from level to level."""
     if known_values.dtype.is_nested() or known_values.dtype.is_object():
         return
-    counts = _count_words(known_values)
+    counts = _count_value_words(known_values)
     rows = sum(counts.values())
     limits = sorted({max(FEWEST, int(share * rows)) for share in RARE_SHARES})
     other = _choose_label("other values", counts)
     groups = [{word: other if count < limit else word for word, count in counts.items()} for limit in limits]
-    telling = [group for group in groups if 2 < len(set(group.values())) < len(counts)]
-    unequal = [group for number, group in enumerate(telling) if group not in telling[:number]]
+    useful_groups = [group for group in groups if 2 < len(set(group.values())) < len(counts)]
+    unequal = [group for number, group in enumerate(useful_groups) if group not in useful_groups[:number]]
     if unequal:
         rows_of_leaves = [[word, *(group[word] for group in unequal), SUPPRESSED] for word in counts]
         yield _UNKNOWN_WORDS, _build_from_rows(rows_of_leaves, known_values.name)
 
 
-def _count_words(known_values: pl.Series) -> dict[str, int]:
+def _count_value_words(known_values: pl.Series) -> dict[str, int]:
     """How many rows hold each value, the most frequent first."""
     counts = spell_cells(known_values).alias("word").value_counts().sort(["count", "word"], descending=[True, False])
     return dict(zip(counts["word"].to_list(), counts["count"].to_list(), strict=True))

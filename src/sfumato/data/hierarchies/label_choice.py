@@ -43,8 +43,8 @@ def choose_label(domain: Domain, leaves: Ints, find_group: Callable[[Ints], Labe
 
 def find_covering_group(domain: Domain, leaves: Ints) -> LabelChoice:
     """The smallest group of the column's hierarchy that covers some leaves; a star without one."""
-    covering = [(len(group), label) for label, group in domain.groups.items() if np.isin(leaves, group).all()]
-    count, label = min(covering, default=(len(domain.leaves), SUPPRESSED))
+    covering_groups = [(len(group), label) for label, group in domain.groups.items() if np.isin(leaves, group).all()]
+    count, label = min(covering_groups, default=(len(domain.leaves), SUPPRESSED))
     return LabelChoice(label, max(count - 1, 1))
 
 

@@ -46,14 +46,16 @@ def parse_number_band(word: str) -> NumberBand | None:
     """The range that a word spells; None for any other word."""
     text = word.strip()
     if closed_match := _CLOSED.fullmatch(text):
-        interval = NumberBand(_parse(closed_match[1]), _parse(closed_match[2]), closed_match[1], closed_match[2])
+        interval = NumberBand(
+            _parse_edge(closed_match[1]), _parse_edge(closed_match[2]), closed_match[1], closed_match[2]
+        )
         return interval if interval.low < interval.high else None
     if below_match := _BELOW.fullmatch(text):
-        return NumberBand(-inf, _parse(below_match[1]), "", below_match[1])
+        return NumberBand(-inf, _parse_edge(below_match[1]), "", below_match[1])
     if above_match := _ABOVE_AFTER.fullmatch(text) or _ABOVE.fullmatch(text):
-        return NumberBand(_parse(above_match[1]), inf, above_match[1], "")
+        return NumberBand(_parse_edge(above_match[1]), inf, above_match[1], "")
     if number := _PLAIN.fullmatch(text):
-        return NumberBand(_parse(number[1]), _parse(number[1]), number[1], number[1])
+        return NumberBand(_parse_edge(number[1]), _parse_edge(number[1]), number[1], number[1])
     return None
 
 
@@ -91,5 +93,5 @@ def _join(first: NumberBand, last: NumberBand) -> str:
     return f"{first.first}-{last.last}" if last.last else f"{first.first} and more"
 
 
-def _parse(number: str) -> float:
+def _parse_edge(number: str) -> float:
     return float(number.replace(",", ""))

@@ -79,7 +79,7 @@ class TextTokens(NamedTuple):
 def guess_basket_format(
     path: str | os.PathLike[str],
     *,
-    writing: bool = False,
+    for_writing: bool = False,
     columns: tuple[str, ...] = ("id", "item"),
     separator: str | None = None,
 ) -> str:
@@ -88,7 +88,7 @@ def guess_basket_format(
     name = _PACKED.sub("", file.name.lower())
     if name.endswith(".dat"):
         return "fimi"
-    if writing:
+    if for_writing:
         return "long" if name.endswith((".csv", ".tsv", ".parquet")) else "spmf"
     if is_database(os.fspath(path)) or name.endswith(".parquet") or is_table_file(file):
         return "long"
@@ -230,7 +230,7 @@ def check_utf8(path: Path, data: bytes, first_line: int = 0) -> bytes:
 
 def tokenize(text: bytes) -> TextTokens:
     """Split text at blanks and line ends, chunk by chunk, without a Python loop over the words."""
-    numbering = _WordNumbering()
+    word_numbers = _WordNumbering()
     codes, lines = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int32)]
     line = 0
     for raw in _split_at_words(text):
@@ -239,14 +239,14 @@ def tokenize(text: bytes) -> TextTokens:
         edges = np.flatnonzero(np.diff(solid, prepend=False, append=False))
         starts, lengths = edges[0::2], edges[1::2] - edges[0::2]
         ends = np.cumsum(is_end, dtype=np.int32)
-        codes.append(numbering.of(raw, solid, starts, lengths))
+        codes.append(word_numbers.of(raw, solid, starts, lengths))
         lines.append(ends[starts] + np.int32(line))
         line += int(ends[-1])
     line_count = line + (not text.endswith(b"\n"))
     token_lines = np.concatenate(lines)
     if not token_lines.size or token_lines[-1] < line_count - 1:
         line_count -= 1
-    return TextTokens(list(numbering.codes), np.concatenate(codes), token_lines, line_count)
+    return TextTokens(list(word_numbers.codes), np.concatenate(codes), token_lines, line_count)
 
 
 def _split_at_words(text: bytes) -> Iterator[Bytes]:

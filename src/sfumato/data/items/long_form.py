@@ -146,15 +146,15 @@ def _read_long_csv(path: Path, columns: tuple[str, ...], separator: str | None) 
 
 def choose_long_separator(path: Path, header: str, columns: tuple[str, ...], separator: str | None) -> str:
     """The separator with which the first line names the columns."""
-    lacking, are_points = [], False
+    missing_names, are_points = [], False
     for mark in (separator,) if separator else _SEPARATORS:
         names = next(csv.reader([header.rstrip("\r")], delimiter=mark), [])
         if set(columns) <= set(names):
             _refuse_repeated(path, columns, names)
             return mark
-        lacking.append(tuple(name for name in columns if name not in names))
+        missing_names.append(tuple(name for name in columns if name not in names))
         are_points |= {name.strip().lower() for name in names} >= _POINT_NAMES
-    raise explain_missing_column(path, columns, min(lacking, key=len), are_points=are_points)
+    raise explain_missing_column(path, columns, min(missing_names, key=len), are_points=are_points)
 
 
 def _refuse_repeated(path: Path, columns: tuple[str, ...], names: list[str]) -> None:
@@ -166,19 +166,23 @@ def _refuse_repeated(path: Path, columns: tuple[str, ...], names: list[str]) -> 
 
 def _read_typed_table(path: DataPath, columns: tuple[str, ...]) -> pl.DataFrame:
     frame = read_frame(os.fspath(path))
-    if lacking := tuple(name for name in columns if name not in frame.columns):
-        raise explain_missing_column(hide_password(os.fspath(path)), columns, lacking)
+    if missing_names := tuple(name for name in columns if name not in frame.columns):
+        raise explain_missing_column(hide_password(os.fspath(path)), columns, missing_names)
     return frame.select(columns)
 
 
 def explain_missing_column(
-    path: Path | str, columns: tuple[str, ...], lacking: tuple[str, ...] = (), *, are_points: bool = False
+    path: Path | str, columns: tuple[str, ...], missing_names: tuple[str, ...] = (), *, are_points: bool = False
 ) -> DataError:
     """The header does not name the columns, or lacks those that are known to be missing."""
     # The columns found are not listed: without a header they would be a row of data.
     line = ', or, if each line is a basket, the format "comma"' if len(columns) == 2 else ""
     line += "; for points with x and y, add [data.points] to the policy" if are_points else ""
-    names = quote_names(lacking) if lacking and len(lacking) < len(columns) else f"some of {quote_names(columns)}"
+    names = (
+        quote_names(missing_names)
+        if missing_names and len(missing_names) < len(columns)
+        else f"some of {quote_names(columns)}"
+    )
     return DataError(
         f"{path}: the header lacks {names}; give other names, as options or under [data], or the right separator{line}"
     )

@@ -18,8 +18,8 @@ from sfumato.data.items.basket_files import read_text
 from sfumato.errors import DataError, PolicyError
 
 Item = int | str
-Itemset = tuple[Item, ...]
-Rule = tuple[Itemset, Itemset]
+ItemTuple = tuple[Item, ...]
+RuleItems = tuple[ItemTuple, ItemTuple]
 
 ARROW = "==>"
 _MEASURED = re.compile(r"\s*#[A-Z]+:.*$")
@@ -29,11 +29,11 @@ _NUMBERS = re.compile(r"-?\d+(?:\s+-?\d+)+")
 class RuleFile(NamedTuple):
     """The contents of a file, in its order."""
 
-    rules: tuple[Rule, ...]
-    itemsets: tuple[Itemset, ...]
+    rules: tuple[RuleItems, ...]
+    itemsets: tuple[ItemTuple, ...]
 
 
-def parse_itemset(text: str) -> Itemset:
+def parse_itemset(text: str) -> ItemTuple:
     """Parse the items of ``a,b``; raise an error if there is none or one of them has no name."""
     text = text.strip()
     if _NUMBERS.fullmatch(text):
@@ -45,7 +45,7 @@ def parse_itemset(text: str) -> Itemset:
     return items
 
 
-def parse_rule(text: str) -> Rule:
+def parse_rule(text: str) -> RuleItems:
     """Parse both sides of ``a,b ==> c``."""
     sides = _MEASURED.sub("", text).split(ARROW)
     if len(sides) != 2:
@@ -55,8 +55,8 @@ def parse_rule(text: str) -> Rule:
 
 def read_rule_file(path: str | Path) -> RuleFile:
     """Read the rules and itemsets of a file; an error names the line, never an item."""
-    rules: list[Rule] = []
-    itemsets: list[Itemset] = []
+    rules: list[RuleItems] = []
+    itemsets: list[ItemTuple] = []
     for number, line in enumerate(read_text(Path(path)).decode().split("\n"), start=1):
         if not line.strip() or line.startswith(("#", "%", "@")):
             continue

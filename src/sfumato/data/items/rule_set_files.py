@@ -82,14 +82,14 @@ def read_rule_set(path: Path) -> RuleSet:
             tuple(value[word] for word in match[1].split()),
             tuple(value[word] for word in match[2].split()),
             int(match[3]),
-            _divide(path, int(match[3]), match[4]),
+            _compute_left_support(path, int(match[3]), match[4]),
         )
         for match in matches
     )
     return RuleSet(rules, int(baskets.pop()))
 
 
-def _divide(path: Path, support: int, confidence: str) -> int:
+def _compute_left_support(path: Path, support: int, confidence: str) -> int:
     """The support of the left side: the nearest whole number."""
     try:
         share = Fraction(confidence)

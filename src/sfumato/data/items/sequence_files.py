@@ -46,10 +46,10 @@ ParsePlain = Callable[[Path, bytes, Mapping[str, str]], SequenceArrays | None]
 JoinPieces = Callable[[list[str], SequenceArrays], bytes]
 
 
-def guess_sequence_format(path: Path, *, writing: bool = False) -> str:
+def guess_sequence_format(path: Path, *, for_writing: bool = False) -> str:
     """The format of a sequence file, from its name or else its first bytes: anything but a table is SPMF."""
-    is_long = basket_files.guess_basket_format(path, writing=True) == "long"
-    return "long" if is_long or (not writing and basket_files.is_table_file(path)) else "spmf"
+    is_long = basket_files.guess_basket_format(path, for_writing=True) == "long"
+    return "long" if is_long or (not for_writing and basket_files.is_table_file(path)) else "spmf"
 
 
 def is_sequence_file(path: Path) -> bool:

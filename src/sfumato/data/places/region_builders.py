@@ -16,7 +16,7 @@ from sfumato.data.places.regions import Cells, DenseRegions, Grid, Polygons, Reg
 from sfumato.description import Description
 
 Corner = tuple[float, float]
-Side = Annotated[int, Field(ge=1, strict=True)]
+GridSide = Annotated[int, Field(ge=1, strict=True)]
 
 
 class _RegionKind(Description):
@@ -31,9 +31,9 @@ class _RegionKind(Description):
 
 
 class _GridKind(_RegionKind):
-    columns: Side = 10
+    columns: GridSide = 10
     """How many columns the grid has."""
-    rows: Side = 10
+    rows: GridSide = 10
     """How many rows."""
     bounds: tuple[float, float, float, float] | None = None
     """Left, bottom, right and top; points outside are left out. Without bounds the grid spans the points, and so tells
@@ -70,9 +70,9 @@ class DenseCells(_GridKind):
     """Regions of interest: neighbouring cells of a fine grid through which enough trajectories pass."""
 
     kind: Literal["dense"] = "dense"
-    columns: Side = 50
+    columns: GridSide = 50
     """How many columns the fine grid has."""
-    rows: Side = 50
+    rows: GridSide = 50
     """How many rows."""
     min_share: float = Field(default=0.05, gt=0, le=1)
     """The share of the trajectories that pass through a dense cell at least."""

@@ -146,8 +146,8 @@ class Grid(Regions):
     def number_cells(self, points: Points) -> Ints:
         """The number of each point's cell, row by row; -1 outside."""
         assert isinstance(self.bounds, Bounds)
-        column = _cut(points.x, self.bounds.left, self.bounds.right, self.columns)
-        row = _cut(points.y, self.bounds.bottom, self.bounds.top, self.rows)
+        column = _number_intervals(points.x, self.bounds.left, self.bounds.right, self.columns)
+        row = _number_intervals(points.y, self.bounds.bottom, self.bounds.top, self.rows)
         return np.where((column < 0) | (row < 0), -1, row * self.columns + column)
 
 
@@ -320,7 +320,7 @@ def _place_on_globe(places: Floats) -> Floats:
     return _GLOBE * np.column_stack((flat * np.cos(longitude), flat * np.sin(longitude), np.sin(latitude)))
 
 
-def _cut(values: Floats, low: float, high: float, count: int) -> Ints:
+def _number_intervals(values: Floats, low: float, high: float, count: int) -> Ints:
     """The number of each value's interval; the highest value belongs to the last; -1 outside."""
     # Halves, since the distance between two large numbers may be infinite; far outside, numbers of cells are too.
     half_distances = np.clip(values, low, high) / 2 - low / 2

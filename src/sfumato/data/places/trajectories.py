@@ -66,7 +66,7 @@ def map_points_to_regions(
         raise PolicyError("regions must be sf.Grid, sf.DenseRegions, sf.Polygons or sf.Cells")
     source, frame = _open_points(points, columns, separator)
     owners, ids = _number_owners(frame[columns.id])
-    x, y = (_read_numbers(source, frame[name]) for name in (columns.x, columns.y))
+    x, y = (_read_coordinates(source, frame[name]) for name in (columns.x, columns.y))
     check_coordinates(source, x, y, coordinates)
     times = _read_times(source, frame[columns.time], split)
     order = np.lexsort((times, owners))
@@ -147,7 +147,7 @@ def _number_owners(column: pl.Series) -> tuple[Ints, list[Any]]:
     return column.replace_strict(ids, places, return_dtype=pl.Int64).to_numpy(), ids.to_list()
 
 
-def _read_numbers(source: str, column: pl.Series) -> Floats:
+def _read_coordinates(source: str, column: pl.Series) -> Floats:
     numbers = column.cast(pl.Float64, strict=False).to_numpy()
     is_bad = ~np.isfinite(numbers)
     if is_bad.any():
@@ -166,7 +166,7 @@ def _read_times(source: str, column: pl.Series, split: Split) -> Floats:
         read = None if column.null_count() else read_text_times(source, column)
         if read is None:
             raise explain_no_times(source, column)
-        return _read_numbers(source, read)
+        return _read_coordinates(source, read)
     if column.dtype.is_temporal():
         if column.null_count():
             raise DataError(
@@ -176,7 +176,7 @@ def _read_times(source: str, column: pl.Series, split: Split) -> Floats:
             return column.to_physical().to_numpy() / 1e9
         kind = pl.Duration("us") if column.dtype == pl.Duration else pl.Datetime("us")
         return column.cast(kind).to_physical().to_numpy() / 1e6
-    return _read_numbers(source, column)
+    return _read_coordinates(source, column)
 
 
 def _flag_splits(times: Floats, split: Split) -> Flags:

@@ -99,7 +99,7 @@ def read_workbook(content: bytes, request: Request) -> Any:
         return pa.table({})
     positions = [f"f{number}" for number in range(len(names))]
     columns = _load_columns(book, sheet, first, positions)
-    return pa.table([columns[name] for name in positions], schema=_describe(columns, positions, names))
+    return pa.table([columns[name] for name in positions], schema=_describe_columns(columns, positions, names))
 
 
 def _refuse_archive(content: bytes, limit: int) -> None:
@@ -174,7 +174,7 @@ def _has_truth(column: Any, texts: Any) -> bool:
     return str(column.type) in ("double", "int64") and bool({"true", "false"} & set(texts.unique().to_pylist()))
 
 
-def _describe(columns: Mapping[str, Any], positions: list[str], names: list[str]) -> Any:
+def _describe_columns(columns: Mapping[str, Any], positions: list[str], names: list[str]) -> Any:
     import pyarrow as pa
 
     return pa.schema([pa.field(name, columns[position].type) for position, name in zip(positions, names, strict=True)])

@@ -63,15 +63,15 @@ def _list_records(path: Path) -> Iterator[dict[str, Any]]:
         return
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
-            yield _check_record(_parse(path, line, f"line {number}"), path, f"line {number}")
+            yield _check_record(_parse_json(path, line, f"line {number}"), path, f"line {number}")
 
 
 def _list_whole(path: Path, text: str) -> Iterator[dict[str, Any]]:
-    for number, record in enumerate(_parse(path, text, "the file"), 1):
+    for number, record in enumerate(_parse_json(path, text, "the file"), 1):
         yield _check_record(record, path, f"entry {number}")
 
 
-def _parse(path: Path, text: str, source_name: str) -> Any:
+def _parse_json(path: Path, text: str, source_name: str) -> Any:
     try:
         return json.loads(
             text, parse_int=_Digits, parse_float=_Digits, parse_constant=_drop_constant, object_pairs_hook=_refuse_twice

@@ -121,11 +121,11 @@ def _refuse_changed_types(paths: Sequence[Path], frames: Sequence[pl.DataFrame])
     """Stop at the first file that holds texts where others hold numbers, dates where others hold texts, and so on."""
     first = frames[0]
     for path, frame in zip(paths, frames, strict=True):
-        if changed_names := [name for name in first.columns if not _are_alike(frame[name], first[name])]:
+        if changed_names := [name for name in first.columns if not _can_be_one_column(frame[name], first[name])]:
             raise explain_changed_type(path, changed_names, paths[0])
 
 
-def _are_alike(first: pl.Series, second: pl.Series) -> bool:
+def _can_be_one_column(first: pl.Series, second: pl.Series) -> bool:
     """Whether two columns can be one: a column without any cell fits all, and numbers can be widened."""
     texts = (pl.String, pl.Categorical, pl.Enum)
     if any(column.null_count() == len(column) for column in (first, second)):

@@ -127,7 +127,7 @@ def read_text_table(path: Path, text: TextFormat) -> pl.DataFrame:
             return _read_in_parts(path, text)
         except DataError:
             pass  # longer cells fit at once, and what else is wrong is explained there
-    return _build_typed_frame(_read_cells(path, separator, width, encoding, text), text, width, path)
+    return _build_typed_frame(_read_text_cells(path, separator, width, encoding, text), text, width, path)
 
 
 def _read_in_parts(path: Path, text: TextFormat) -> pl.DataFrame:
@@ -179,15 +179,15 @@ def iterate_text_cells(path: Path, text: TextFormat, part: int = _BLOCK) -> Iter
                     cells = cells.slice(1 if text.header else 0)
                 yield _clean_cells(cells.rename(dict(zip(cells.columns, names, strict=True))), text)
     except _FAULTS as error:
-        raise _explain_unreadable(path, separator, width, encoding, text, error) from None
+        raise _explain_unreadable_text(path, separator, width, encoding, text, error) from None
 
 
 def _read_ahead(reader: pyarrow.csv.CSVStreamingReader) -> Iterator[pa.RecordBatch]:
     """The parts of a file; the next is parsed by another thread while someone works on this one."""
     with ThreadPoolExecutor(1) as thread:
-        coming = thread.submit(next, reader, None)
-        while (part := coming.result()) is not None:
-            coming = thread.submit(next, reader, None)
+        next_part = thread.submit(next, reader, None)
+        while (part := next_part.result()) is not None:
+            next_part = thread.submit(next, reader, None)
             yield part
 
 
@@ -263,12 +263,12 @@ def _read_opening(path: Path, encoding: str, text: TextFormat) -> str:
         size *= 16
 
 
-def _read_cells(path: Path, separator: str, width: int, encoding: str, text: TextFormat) -> pa.Table:
+def _read_text_cells(path: Path, separator: str, width: int, encoding: str, text: TextFormat) -> pa.Table:
     """Every cell as text, including the header; a row of another width is an error."""
     try:
         table = _parse_csv(path, separator, width, encoding, text, None)
     except _FAULTS as error:
-        raise _explain_unreadable(path, separator, width, encoding, text, error) from None
+        raise _explain_unreadable_text(path, separator, width, encoding, text, error) from None
     if table.num_columns != width:
         raise DataError(f"{path}: the first row has {width} cells, others {table.num_columns}; correct the file")
     return table
@@ -319,7 +319,7 @@ def _open_as_utf8(path: Path, comment: str | None, encoding: str) -> Any:
     return io.BytesIO(strip_comment_lines(read_whole(path).decode(encoding), comment).encode())
 
 
-def _explain_unreadable(
+def _explain_unreadable_text(
     path: Path, separator: str, width: int, encoding: str, text: TextFormat, error: Exception
 ) -> DataError:
     """Describe in words and counts why a file could not be parsed."""

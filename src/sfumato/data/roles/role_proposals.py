@@ -308,8 +308,8 @@ def _split_name(name: str, split_humps: bool = True) -> list[str]:
     return re.findall(r"[^\W_]+", plain.casefold())
 
 
-def _starts_word(previous_sign: str, sign: str, following: str) -> bool:
-    hump = sign.isupper() and (previous_sign.islower() or (previous_sign.isupper() and following.islower()))
+def _starts_word(previous_sign: str, sign: str, next_sign: str) -> bool:
+    hump = sign.isupper() and (previous_sign.islower() or (previous_sign.isupper() and next_sign.islower()))
     return hump or previous_sign.isdigit() != sign.isdigit()
 
 

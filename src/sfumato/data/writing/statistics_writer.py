@@ -33,7 +33,7 @@ def write_statistics(
     cells = pl.DataFrame([_narrow(column.cells).alias(name) for name, column in columns.items()])
     write = pyreadstat.write_dta if form == "stata" else pyreadstat.write_sav
     options: dict[str, Any] = {
-        "column_labels": {name: _cut(column.title, form) for name, column in columns.items() if column.title},
+        "column_labels": {name: _shorten_title(column.title, form) for name, column in columns.items() if column.title},
         "variable_value_labels": {name: dict(column.values) for name, column in columns.items() if column.values},
     }
     if form == "spss":
@@ -64,7 +64,7 @@ def _narrow(column: pl.Series) -> pl.Series:
     return column
 
 
-def _cut(title: str | None, form: StatisticsFormat) -> str:
+def _shorten_title(title: str | None, form: StatisticsFormat) -> str:
     """A title no longer than the format allows, in whole letters."""
     return (title or "").encode()[: _LONGEST_TITLE[form]].decode(errors="ignore")
 

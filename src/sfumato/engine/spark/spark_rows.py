@@ -363,8 +363,8 @@ class SparkRows(StoredRows):
             ) from None
         kind, _, detail = next((text for text in sorted(problems, reverse=True) if text), "").partition(" ")
         if kind == "version":
-            ours = sfumato.__version__
-            raise DataError(f"Spark's executors run sfumato {detail} and the driver {ours}; package them alike")
+            own_version = sfumato.__version__
+            raise DataError(f"Spark's executors run sfumato {detail} and the driver {own_version}; package them alike")
         if kind == "file":
             raise DataError(
                 f"{detail}: Spark's executors do not see this file; the data, the release folder and SFUMATO_SCRATCH "

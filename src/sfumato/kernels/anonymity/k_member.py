@@ -25,8 +25,8 @@ def _widen_plain(values, costs, rows, is_range, unit, first, low, high, value): 
     """Add to each row's cost what `value` changes for it, in a range from `low` to `high` or in a set."""
     if not is_range:
         for row in range(rows):
-            same = np.int64(values[row] == value)
-            costs[row] += unit * (1 - same if first else -same)
+            is_equal = np.int64(values[row] == value)
+            costs[row] += unit * (1 - is_equal if first else -is_equal)
     elif first:
         for row in range(rows):
             costs[row] += unit * abs(np.int64(values[row]) - value)
@@ -205,7 +205,7 @@ def compute_part_costs(flat, begins, columns):  # type: ignore[no-untyped-def]
 @compile_cached(
     "int64[::1](int32[::1], int64[:,::1], int64[::1], int64[::1], boolean[::1], int64, boolean[::1], PartColumns)"
 )
-def find_nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free, columns):  # type: ignore[no-untyped-def]
+def find_nearest_parts(flat, begins, sizes, block_of_part, refused_mask, least, free, columns):  # type: ignore[no-untyped-def]
     """For each wanting part the other part of its block with which it has `least` people and loses least; else −1.
 
     Parts are in the order of their blocks. `free` says of each whether nothing at all is lost by it.
@@ -216,7 +216,7 @@ def find_nearest_parts(flat, begins, sizes, block_of_part, wanting, least, free,
     for part in range(parts):
         if block_of_part[part] != block_of_part[block_begin]:
             block_begin = np.int64(part)
-        if not wanting[part]:
+        if not refused_mask[part]:
             continue
         smallest, other = np.inf, block_begin
         while other < parts and block_of_part[other] == block_of_part[part]:

@@ -137,14 +137,14 @@ def _find_neighbour_cell(table, work, number, column, next_interval):  # type: i
     while slot[slot_index] >= 0:
         other = np.int64(slot[slot_index])
         if np.uint64(cell[KEY, other]) == key:
-            same = True
+            is_same = True
             for other_column in range(codes.shape[1]):
-                theirs = first[start[other_column] + codes[cell[ROW, other], other_column]]
-                ours = (
+                other_interval = first[start[other_column] + codes[cell[ROW, other], other_column]]
+                cell_interval = (
                     next_interval if other_column == column else first[start[other_column] + codes[row, other_column]]
                 )
-                same = same and theirs == ours
-            if same:
+                is_same = is_same and other_interval == cell_interval
+            if is_same:
                 return other
         slot_index = np.int64(np.uint64(slot_index + 1) & mask)
     return np.int64(-1)
@@ -175,16 +175,16 @@ def set_gains(table, work, count, gain):  # type: ignore[no-untyped-def]
     """By how much the bound of a node rises when a cut is given up; all other cuts may still be made."""
     codes, start = table.codes, table.starts
     first, cell = work.first, work.cells
-    following = np.full(first.shape[0], -1, dtype=np.int32)
+    next_start = np.full(first.shape[0], -1, dtype=np.int32)
     for column in range(codes.shape[1]):
         for value in range(start[column] + 1, start[column + 1]):
             if first[value] == value:
-                following[first[value - 1]] = value
+                next_start[first[value - 1]] = value
     gain[:] = 0
     for number in range(count):
         row = cell[ROW, number]
         for column in range(codes.shape[1]):
-            next_interval = np.int64(following[first[start[column] + codes[row, column]]])
+            next_interval = np.int64(next_start[first[start[column] + codes[row, column]]])
             if next_interval >= 0:
                 other = _find_neighbour_cell(table, work, number, column, next_interval)
                 if other >= 0:

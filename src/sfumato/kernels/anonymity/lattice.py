@@ -63,7 +63,7 @@ def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_s
 @compile_cached(
     "void(int32[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], float64[::1])"
 )
-def add_suppression_costs(codes, starts, spared_leaves, first, refused_counts, lasting, excess, lasting_excess):  # type: ignore[no-untyped-def]
+def add_suppression_costs(codes, starts, spared_leaves, first, refused_counts, lasting_shares, excess, lasting_excess):  # type: ignore[no-untyped-def]
     """Add up per column what suppression costs: for the refused rows of each class, and for those that stay refused.
 
     `spared_leaves` holds for each column and leaf how many leaves a suppressed cell loses more than a published one;
@@ -71,12 +71,12 @@ def add_suppression_costs(codes, starts, spared_leaves, first, refused_counts, l
     """
     columns = codes.shape[0]
     for number in range(first.shape[0]):
-        if refused_counts[number] or lasting[number] > 0.0:
+        if refused_counts[number] or lasting_shares[number] > 0.0:
             row = first[number]
             for column in range(columns):
                 more = spared_leaves[starts[column] + codes[column, row]]
                 excess[column] += refused_counts[number] * more
-                lasting_excess[column] += lasting[number] * more
+                lasting_excess[column] += lasting_shares[number] * more
 
 
 @compile_cached(

@@ -69,15 +69,15 @@ def add_suppression_costs(
     spared_leaves: Ints,
     first: Ints,
     refused_counts: Ints,
-    lasting: Floats,
+    lasting_shares: Floats,
     excess: Ints,
     lasting_excess: Floats,
 ) -> None:
     """Add up per column what suppression costs: for the refused rows of each class, and for those that stay refused."""
-    dear = np.flatnonzero((refused_counts > 0) | (lasting > 0.0))
+    dear = np.flatnonzero((refused_counts > 0) | (lasting_shares > 0.0))
     more = spared_leaves[starts[:, None] + codes[:, first[dear]]]
     excess += more @ refused_counts[dear]
-    lasting_excess += more @ lasting[dear]
+    lasting_excess += more @ lasting_shares[dear]
 
 
 def count_class_values(

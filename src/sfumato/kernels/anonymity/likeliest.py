@@ -23,7 +23,7 @@ RUN_BEGIN, RUN_WIDTH = range(2)
 class NumberCosts(NamedTuple):
     """Columns whose cost grows with the gap between a known number and a published one, or a published range."""
 
-    theirs: FloatGrid
+    person_numbers: FloatGrid
     """People × columns; NaN where the number is missing."""
     low: FloatGrid
     """Rows × columns."""
@@ -37,8 +37,8 @@ class NumberCosts(NamedTuple):
 class LabelCosts(NamedTuple):
     """Columns whose cost is looked up by the known value and the published label."""
 
-    theirs: IntGrid
-    ours: IntGrid
+    person_labels: IntGrid
+    row_labels: IntGrid
     costs: Singles
     """A table of values × labels for each column, one after another."""
     layout: IntGrid
@@ -48,7 +48,7 @@ class LabelCosts(NamedTuple):
 @compile_cached("float64(NumberCosts, int64, int64, int64)")
 def price_number(numbers, person, row, column):  # type: ignore[no-untyped-def]
     """The cost of one known number against one published cell; it never falls as the gap grows."""
-    known_number, low = numbers.theirs[person, column], numbers.low[row, column]
+    known_number, low = numbers.person_numbers[person, column], numbers.low[row, column]
     if np.isnan(known_number) or np.isnan(low):
         return numbers.laws[column, BOTH_MISSING if np.isnan(known_number) and np.isnan(low) else ONE_MISSING]
     gap = max(low - known_number, known_number - numbers.high[row, column])
@@ -68,13 +68,13 @@ def price_number(numbers, person, row, column):  # type: ignore[no-untyped-def]
 def price_row(numbers, labels, person, row, most):  # type: ignore[no-untyped-def]
     """The cost of a row for a person, added up only until it is more than `most`."""
     cost = 0.0
-    for column in range(numbers.theirs.shape[1]):
+    for column in range(numbers.person_numbers.shape[1]):
         cost += price_number(numbers, person, row, column)
         if cost > most:
             return cost
-    for column in range(labels.theirs.shape[1]):
+    for column in range(labels.person_labels.shape[1]):
         begin, width = labels.layout[column, RUN_BEGIN], labels.layout[column, RUN_WIDTH]
-        cost += labels.costs[begin + labels.theirs[person, column] * width + labels.ours[row, column]]
+        cost += labels.costs[begin + labels.person_labels[person, column] * width + labels.row_labels[row, column]]
         if cost > most:
             return cost
     return cost
@@ -97,21 +97,22 @@ def list_cheapest_rows(numbers, labels, first, last, is_sorted):  # type: ignore
     A person is compared with the rows from `first` to `last`. Where those are sorted by the first number, the search
     begins at the person's own and goes both ways until that number alone costs too much.
     """
-    people, ties = len(first), np.empty(max(labels.ours.shape[0], 1), np.int64)
+    people, ties = len(first), np.empty(max(labels.row_labels.shape[0], 1), np.int64)
     counts, listed_rows, total = np.zeros(people, np.int64), np.empty(max(people, 1), np.int64), 0
     for person in range(people):
         best, count = np.inf, 0
         begin, end = first[person], last[person]
-        sweep = is_sorted[person] and not np.isnan(numbers.theirs[person, 0])
+        sweep = is_sorted[person] and not np.isnan(numbers.person_numbers[person, 0])
         right = begin
         if sweep:
-            right += np.searchsorted(numbers.low[begin:end, 0], numbers.theirs[person, 0])
+            right += np.searchsorted(numbers.low[begin:end, 0], numbers.person_numbers[person, 0])
         left = right - 1
         while left >= begin or right < end:
             row = right
             if right >= end or (
                 left >= begin
-                and numbers.theirs[person, 0] - numbers.low[left, 0] < numbers.low[right, 0] - numbers.theirs[person, 0]
+                and numbers.person_numbers[person, 0] - numbers.low[left, 0]
+                < numbers.low[right, 0] - numbers.person_numbers[person, 0]
             ):
                 row = left
                 left -= 1

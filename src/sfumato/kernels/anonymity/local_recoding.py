@@ -19,7 +19,7 @@ def peel_rows(codes, weights, nodes, starts, counts, groups, k, node_of_row):  #
     """
     columns, rows = codes.shape
     remaining_rows = np.arange(rows)
-    remaining = np.int64(rows)
+    row_count = np.int64(rows)
     slots = np.int64(16)
     while slots < 2 * rows:
         slots *= 2
@@ -30,17 +30,17 @@ def peel_rows(codes, weights, nodes, starts, counts, groups, k, node_of_row):  #
     keys = np.zeros(rows, dtype=np.int64)
     node_of_row[:] = -1
     for node in range(nodes.shape[0]):
-        if remaining == 0:
+        if row_count == 0:
             break
-        keys[:remaining] = 0
+        keys[:row_count] = 0
         for column in range(columns):
             level = nodes[node, column]
             width = counts[column, level]
             if width > 1:
                 start = starts[column, level]
-                for position in range(remaining):
+                for position in range(row_count):
                     keys[position] = keys[position] * width + groups[start + codes[column, remaining_rows[position]]]
-        for position in range(remaining):
+        for position in range(row_count):
             key = keys[position]
             mixed_key = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
             slot = np.int64(mixed_key >> np.uint64(20)) & mask
@@ -50,21 +50,21 @@ def peel_rows(codes, weights, nodes, starts, counts, groups, k, node_of_row):  #
             slot_weight[slot] += weights[remaining_rows[position]]
             slot_of_row[position] = slot
         kept_count = np.int64(0)
-        for position in range(remaining):
+        for position in range(row_count):
             row = remaining_rows[position]
             if slot_weight[slot_of_row[position]] >= k:
                 node_of_row[row] = np.int32(node)
-        for position in range(remaining):
+        for position in range(row_count):
             slot = slot_of_row[position]
             slot_key[slot] = -1
             slot_weight[slot] = 0
-        for position in range(remaining):
+        for position in range(row_count):
             row = remaining_rows[position]
             if node_of_row[row] < 0:
                 remaining_rows[kept_count] = row
                 kept_count += 1
-        remaining = kept_count
+        row_count = kept_count
     weight = np.int64(0)
-    for position in range(remaining):
+    for position in range(row_count):
         weight += weights[remaining_rows[position]]
     return weight

@@ -208,10 +208,10 @@ def _propose_in(room, distinct_count, rows, column, columns, least, is_relaxed, 
     right = split + 1 if cumulative_count == left_count else split
     scale = np.float64(max(leaves - 1, 1))
     whole = measure_width(values[0], values[distinct_count - 1], distinct_count, column, columns)
-    ours = measure_width(values[0], values[split], split + 1, column, columns)
-    theirs = measure_width(values[right], values[distinct_count - 1], distinct_count - right, column, columns)
+    left_width = measure_width(values[0], values[split], split + 1, column, columns)
+    right_width = measure_width(values[right], values[distinct_count - 1], distinct_count - right, column, columns)
     cuts.values[column], cuts.lefts[column] = values[split], left_count
-    cuts.gains[column] = max((rows * whole - left_count * ours - (rows - left_count) * theirs) / scale, 0.0)
+    cuts.gains[column] = max((rows * whole - left_count * left_width - (rows - left_count) * right_width) / scale, 0.0)
 
 
 @compile_cached("void(PartLines, int64, PartLines, int64)", allocates=False)
@@ -286,12 +286,12 @@ def cut_parts(lines, starts, columns, least, largest, is_relaxed):  # type: igno
     most = min(rows, lines.weights.sum() // max(least, 1)) + starts.shape[0] + 1
     part_starts, parts = np.empty(most, dtype=np.int64), np.int64(0)
     # The left side is cut on first, so the ends that wait are no more than there can be parts.
-    waiting = np.empty_like(part_starts)
+    stack = np.empty_like(part_starts)
     for number in range(starts.shape[0] - 1):
         begin, depth = starts[number], np.int64(1)
-        waiting[0] = starts[number + 1]
+        stack[0] = starts[number + 1]
         while depth:
-            end, best = waiting[depth - 1], np.int64(-1)
+            end, best = stack[depth - 1], np.int64(-1)
             people = lines.weights[begin:end].sum()
             if people > largest and people >= 2 * least:
                 _propose_part_cuts(lines, begin, end, columns, least, is_relaxed, room, cuts)
@@ -304,7 +304,7 @@ def cut_parts(lines, starts, columns, least, largest, is_relaxed):  # type: igno
                 begin = end
                 depth -= 1
             else:
-                waiting[depth] = _partition_lines(lines, begin, end, best, cuts.values[best], cuts.lefts[best], spare)
+                stack[depth] = _partition_lines(lines, begin, end, best, cuts.values[best], cuts.lefts[best], spare)
                 depth += 1
     part_starts[parts] = rows
     return part_starts[: parts + 1].copy()

@@ -206,7 +206,7 @@ def _extend_branch(state, path, root, stack, depth, branch):  # type: ignore[no-
     ids, counts, slots = stack.items, stack.supports, stack.slots
     bits, frames, masks = stack.bits, stack.frames, stack.masks
     kind, least, fold, words = state[KIND], state[LEAST], state[FOLD], np.uint64(state[ROOT_WORDS])
-    mine, support = slots[branch], counts[branch]
+    own_slot, support = slots[branch], counts[branch]
     row = state[ROOT_ROW] + depth
     length = frames[depth, LENGTH] + 1
     extend_row(rows, state[STRIDE], row, length - 1, root.codes[ids[branch]])
@@ -222,10 +222,10 @@ def _extend_branch(state, path, root, stack, depth, branch):  # type: ignore[no-
     last = begin if fold or length < state[MAX_LENGTH] else branch
     for other in range(branch + 1, last):
         if words == 1:
-            bits[top] = bits[mine] & bits[slots[other]]
+            bits[top] = bits[own_slot] & bits[slots[other]]
             common_count = np.int64(popcount(bits[top]))
         else:
-            common_count = intersect_bitmaps(bits, mine, slots[other], top, words)
+            common_count = intersect_bitmaps(bits, own_slot, slots[other], top, words)
         if common_count < least:
             continue
         item = ids[other]
@@ -282,8 +282,8 @@ def _is_pruned(state, stack, depth, branch):  # type: ignore[no-untyped-def]
         masks[tail + (ids[branch] >> 6)] &= ~(np.uint64(1) << np.uint64(ids[branch] & 63))
     words = np.uint64(state[ROOT_WORDS])
     # Baskets of the root that hold one item only may have been dropped; they are in no excluded item's.
-    bits, mine = stack.bits, slots[branch]
-    is_exact = depth > 0 or state[ROOT_EXACT] or count_common_bits(bits, mine, mine, words) == counts[branch]
+    bits, own_slot = stack.bits, slots[branch]
+    is_exact = depth > 0 or state[ROOT_EXACT] or count_common_bits(bits, own_slot, own_slot, words) == counts[branch]
     return is_exact and _is_bitmap_covered(state, stack, depth, slots[branch], counts[branch])
 
 

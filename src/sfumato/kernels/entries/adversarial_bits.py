@@ -71,8 +71,8 @@ def _make_pairs(entries, stacks, room, frame, column, target, many, free):  # ty
     cell, items = entries.cell, entries.settings.values
     rows, bits, pairs = stacks.rows, stacks.bits, stacks.pairs
     slot, names, places, alive = room.slot, room.names, room.tally, room.alive
-    hiding = count_words(frame[SHOWING] - frame[HIDING])
-    words = hiding + count_words(frame[TOUCHED] - frame[SHOWING])
+    hiding_words = count_words(frame[SHOWING] - frame[HIDING])
+    words = hiding_words + count_words(frame[TOUCHED] - frame[SHOWING])
     touched_words = count_words(frame[FRAME_END] - frame[TOUCHED])
     begin = free
     for k in range(1, many + 1):
@@ -83,13 +83,13 @@ def _make_pairs(entries, stacks, room, frame, column, target, many, free):  # ty
     bits[begin:free] = np.uint64(0)
     slot[2 * items] = many + 1 if target else 0
     _set_rows(cell, rows, frame[HIDING], frame[SHOWING], column, slot, places, ROW_BITS, bits, 0)
-    _set_rows(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, ROW_BITS, bits, hiding)
+    _set_rows(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, ROW_BITS, bits, hiding_words)
     slot[2 * items] = 0
     _set_rows(entries.earlier, rows, frame[TOUCHED], frame[FRAME_END], column, slot, places, TOUCHED_BITS, bits, 0)
     if not target:
         return free
     hidden_begin = free
-    free += hiding
+    free += hiding_words
     empty = places[many + 1, ROW_BITS]
     if count_common_rows(bits, empty, empty, words) == 0:
         empty = -1
@@ -102,7 +102,7 @@ def _make_pairs(entries, stacks, room, frame, column, target, many, free):  # ty
             pair[PAIR_COLUMN], pair[PAIR_ITEM] = column, names[k]
             pair[COLUMN_HIDDEN], pair[COLUMN_EMPTY] = hidden_begin, empty
             pair[PAIR_SHOWN], pair[PAIR_HIDDEN] = places[k, ROW_BITS], free
-            free += hiding
+            free += hiding_words
     bits[hidden_begin:free] = np.uint64(0)
     for position in range(frame[SHOWING] - frame[HIDING]):
         code = cell[rows[frame[HIDING] + position], column]
@@ -122,14 +122,18 @@ def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def
     frame, targets, rows = stacks.frames[depth], stacks.targets[depth], stacks.rows
     bits, steps, pairs = stacks.bits, stacks.steps, stacks.pairs
     slot, names, places, alive = room.slot, room.names, room.tally, room.alive
-    hiding = count_words(frame[SHOWING] - frame[HIDING])
-    showing = count_words(frame[TOUCHED] - frame[SHOWING])
+    hiding_words = count_words(frame[SHOWING] - frame[HIDING])
+    showing_words = count_words(frame[TOUCHED] - frame[SHOWING])
     touched_words = count_words(frame[FRAME_END] - frame[TOUCHED])
     free = frame[BITS]
     frame[FRAME_KIND], frame[BASE] = IN_BITS, depth
-    frame[FRAME_SET], frame[LIVING], frame[REACHED] = free, free + hiding + showing, free + 2 * hiding + showing
+    frame[FRAME_SET], frame[LIVING], frame[REACHED] = (
+        free,
+        free + hiding_words + showing_words,
+        free + 2 * hiding_words + showing_words,
+    )
     _fill_bits(bits, free, frame[SHOWING] - frame[HIDING])
-    _fill_bits(bits, free + hiding, frame[TOUCHED] - frame[SHOWING])
+    _fill_bits(bits, free + hiding_words, frame[TOUCHED] - frame[SHOWING])
     _fill_bits(bits, frame[REACHED], frame[FRAME_END] - frame[TOUCHED])
     free = frame[REACHED] + touched_words
     frame[PAIR] = frame[PAIR_END]
@@ -143,7 +147,9 @@ def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def
             continue
         shown_count = 0
         if extends:
-            shown_count = name_values(cell, rows, frame, column, entries.ours, True, slot, names, settings.values)
+            shown_count = name_values(
+                cell, rows, frame, column, entries.searched_mask, True, slot, names, settings.values
+            )
         many = shown_count
         if target:
             many = _name_targets(cell, rows, frame, column, slot, names, shown_count, alive, settings.values)
@@ -151,10 +157,11 @@ def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def
         first = frame[STEP_TOP]
         for k in range(1, shown_count + 1):
             is_frequent = (
-                count_common_rows(bits, places[k, ROW_BITS], places[k, ROW_BITS], hiding + showing) >= settings.least
+                count_common_rows(bits, places[k, ROW_BITS], places[k, ROW_BITS], hiding_words + showing_words)
+                >= settings.least
             )
             if is_frequent and (
-                settings.tracking == 0
+                settings.tracks_rows == 0
                 or do_rows_meet(bits, places[k, TOUCHED_BITS], places[k, TOUCHED_BITS], touched_words)
             ):
                 step = steps[frame[STEP_TOP]]
@@ -164,9 +171,9 @@ def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def
         steps[first : frame[STEP_TOP], STEP_NEXT] = frame[STEP_TOP]
         for k in range(1, many + 1):
             slot[names[k]] = 0
-    bits[frame[LIVING] : frame[LIVING] + hiding] = np.uint64(0)
+    bits[frame[LIVING] : frame[LIVING] + hiding_words] = np.uint64(0)
     for offset in range(frame[PAIR], frame[PAIR_END]):
-        add_common_rows(bits, frame[FRAME_SET], pairs[offset, PAIR_HIDDEN], hiding, frame[LIVING])
+        add_common_rows(bits, frame[FRAME_SET], pairs[offset, PAIR_HIDDEN], hiding_words, frame[LIVING])
         alive[settings.values + pairs[offset, PAIR_ITEM]] = 0
     frame[STEP_END] = frame[STEP_TOP]
     frame[BITS] = free
@@ -176,19 +183,25 @@ def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def
 @compile_cached(
     "boolean(uint64[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], boolean[::1], boolean, RuleSettings)"
 )
-def step_to_next_child(bits, steps, base, frame, child, ours, all_ours, settings):  # type: ignore[no-untyped-def]
+def step_to_next_child(bits, steps, base, frame, child, searched_mask, takes_all, settings):  # type: ignore[no-untyped-def]
     """Take steps from a node until enough rows, a living one and a touched one are left; whether one was found."""
-    hiding = count_words(base[SHOWING] - base[HIDING])
-    words = hiding + count_words(base[TOUCHED] - base[SHOWING])
+    hiding_words = count_words(base[SHOWING] - base[HIDING])
+    words = hiding_words + count_words(base[TOUCHED] - base[SHOWING])
     touched_words = count_words(base[FRAME_END] - base[TOUCHED])
-    child[FRAME_SET], child[LIVING], child[REACHED] = frame[BITS], frame[BITS] + words, frame[BITS] + words + hiding
+    child[FRAME_SET], child[LIVING], child[REACHED] = (
+        frame[BITS],
+        frame[BITS] + words,
+        frame[BITS] + words + hiding_words,
+    )
     child[BITS] = child[REACHED] + touched_words
     while frame[STEP] < frame[STEP_END]:
         step = steps[frame[STEP]]
         frame[STEP] += 1
-        if not do_rows_meet(bits, frame[LIVING], step[STEP_SET], hiding) or not (all_ours or ours[step[STEP_ITEM]]):
+        if not do_rows_meet(bits, frame[LIVING], step[STEP_SET], hiding_words) or not (
+            takes_all or searched_mask[step[STEP_ITEM]]
+        ):
             continue
-        if settings.tracking == 1 and not do_rows_meet(bits, frame[REACHED], step[STEP_REACHED], touched_words):
+        if settings.tracks_rows == 1 and not do_rows_meet(bits, frame[REACHED], step[STEP_REACHED], touched_words):
             continue
         child[FRAME_COUNT] = intersect_row_sets(bits, frame[FRAME_SET], step[STEP_SET], words, child[FRAME_SET])
         if child[FRAME_COUNT] < settings.least:
@@ -207,26 +220,26 @@ def step_to_next_child(bits, steps, base, frame, child, ours, all_ours, settings
 )
 def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # type: ignore[no-untyped-def]
     """Find the rules of a node and the pairs that live on below it, of those that the frame names; True if any do."""
-    hiding = count_words(base[SHOWING] - base[HIDING])
-    words = hiding + count_words(base[TOUCHED] - base[SHOWING])
+    hiding_words = count_words(base[SHOWING] - base[HIDING])
+    words = hiding_words + count_words(base[TOUCHED] - base[SHOWING])
     first, last = child[PAIR], child[PAIR_END]
     top = last
-    living = 0
+    target_count = 0
     last_column, public, hidden_count = np.int64(-1), np.int64(0), np.int64(0)
     for index in range(first, last):
         pair = pairs[index]
         column = pair[PAIR_COLUMN]
         if column == child[FRAME_COLUMN]:
             continue
-        secretly = count_common_rows(bits, child[FRAME_SET], pair[PAIR_HIDDEN], hiding)
+        secretly = count_common_rows(bits, child[FRAME_SET], pair[PAIR_HIDDEN], hiding_words)
         if secretly == 0:
             continue
         fits = count_common_rows(bits, child[FRAME_SET], pair[PAIR_SHOWN], words)
-        if fits < settings.fitting:
+        if fits < settings.least_fitting:
             continue
         if column != last_column:
             last_column = column
-            hidden_count = count_common_rows(bits, child[FRAME_SET], pair[COLUMN_HIDDEN], hiding)
+            hidden_count = count_common_rows(bits, child[FRAME_SET], pair[COLUMN_HIDDEN], hiding_words)
             public = child[FRAME_COUNT] - hidden_count
             if pair[COLUMN_EMPTY] >= 0:
                 public -= count_common_rows(bits, child[FRAME_SET], pair[COLUMN_EMPTY], words)
@@ -235,28 +248,30 @@ def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # ty
         for field in range(PAIR_FIELDS):
             pairs[top, field] = pair[field]
         top += 1
-        if living == 0 or targets[living - 1] != column:
-            targets[living] = column
-            living += 1
+        if target_count == 0 or targets[target_count - 1] != column:
+            targets[target_count] = column
+            target_count += 1
         write_rule(state, settings, rules, pair[PAIR_ITEM], public, fits, hidden_count, secretly)
-    child[PAIR], child[PAIR_END], child[TARGETS] = last, top, living
+    child[PAIR], child[PAIR_END], child[TARGETS] = last, top, target_count
     if top == last:
         return False
-    bits[child[LIVING] : child[LIVING] + hiding] = np.uint64(0)
+    bits[child[LIVING] : child[LIVING] + hiding_words] = np.uint64(0)
     for index in range(last, top):
-        add_common_rows(bits, child[FRAME_SET], pairs[index, PAIR_HIDDEN], hiding, child[LIVING])
+        add_common_rows(bits, child[FRAME_SET], pairs[index, PAIR_HIDDEN], hiding_words, child[LIVING])
     return True
 
 
 @compile_cached("void(uint64[::1], int64[::1], int64[::1], int32[::1])")
 def number_rows(bits, base, frame, rows):  # type: ignore[no-untyped-def]
     """Give a node of bits its rows as numbers too, where the stack is free."""
-    hiding = count_words(base[SHOWING] - base[HIDING])
-    showing = count_words(base[TOUCHED] - base[SHOWING])
+    hiding_words = count_words(base[SHOWING] - base[HIDING])
+    showing_words = count_words(base[TOUCHED] - base[SHOWING])
     touched_words = count_words(base[FRAME_END] - base[TOUCHED])
     frame[HIDING] = frame[FREE]
-    frame[SHOWING] = list_set_rows(bits, frame[FRAME_SET], hiding, rows, base[HIDING], frame[HIDING])
-    frame[TOUCHED] = list_set_rows(bits, frame[FRAME_SET] + hiding, showing, rows, base[SHOWING], frame[SHOWING])
+    frame[SHOWING] = list_set_rows(bits, frame[FRAME_SET], hiding_words, rows, base[HIDING], frame[HIDING])
+    frame[TOUCHED] = list_set_rows(
+        bits, frame[FRAME_SET] + hiding_words, showing_words, rows, base[SHOWING], frame[SHOWING]
+    )
     frame[FRAME_END] = list_set_rows(bits, frame[REACHED], touched_words, rows, base[TOUCHED], frame[TOUCHED])
 
 
@@ -272,14 +287,14 @@ def mark_living(frame, pairs, alive, items):  # type: ignore[no-untyped-def]
 @compile_cached("void(uint64[::1], int64[::1], int64[::1], int64[:,::1], uint8[::1], int64)")
 def keep_pairs(bits, base, child, pairs, alive, items):  # type: ignore[no-untyped-def]
     """Keep the pairs that are marked as living, take the marks off, and note the rows that hide them."""
-    hiding = count_words(base[SHOWING] - base[HIDING])
+    hiding_words = count_words(base[SHOWING] - base[HIDING])
     last = top = child[PAIR_END]
-    bits[child[LIVING] : child[LIVING] + hiding] = np.uint64(0)
+    bits[child[LIVING] : child[LIVING] + hiding_words] = np.uint64(0)
     for index in range(child[PAIR], last):
         if alive[items + pairs[index, PAIR_ITEM]]:
             alive[items + pairs[index, PAIR_ITEM]] = 0
             for field in range(PAIR_FIELDS):
                 pairs[top, field] = pairs[index, field]
-            add_common_rows(bits, child[FRAME_SET], pairs[index, PAIR_HIDDEN], hiding, child[LIVING])
+            add_common_rows(bits, child[FRAME_SET], pairs[index, PAIR_HIDDEN], hiding_words, child[LIVING])
             top += 1
     child[PAIR], child[PAIR_END] = last, top

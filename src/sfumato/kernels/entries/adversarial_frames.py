@@ -49,7 +49,7 @@ class RuleSettings(NamedTuple):
     columns: int
     least: int
     """The least support."""
-    fitting: int
+    least_fitting: int
     """The least public rows that fit."""
     numerator: int
     denominator: int
@@ -58,9 +58,9 @@ class RuleSettings(NamedTuple):
     """The longest antecedent."""
     prior: int
     """Whether the empty antecedent counts."""
-    listing: int
+    lists_rows: int
     """Whether the rows of antecedents are listed."""
-    tracking: int
+    tracks_rows: int
     """Whether touched rows are followed."""
     afford: int
     """How many words of bits a node may take."""
@@ -77,7 +77,7 @@ class PackedEntries(NamedTuple):
     first: Ints
     """The items of column j are `first[j]` up to `first[j + 1]`."""
     settings: RuleSettings
-    ours: Flags
+    searched_mask: Flags
     """Which items may come first in an antecedent, so that several searches can share the work."""
 
 

@@ -45,7 +45,7 @@ def mark_supporting_rows(rules, hidden_rows, column, marks, begin, end):  # type
     antecedent, target = rules.antecedent, rules.target
     words = seen_rows.shape[1]
     matching = np.empty(words, dtype=np.uint64)
-    resting = np.empty(words, dtype=np.uint64)
+    row_marks = np.empty(words, dtype=np.uint64)
     last = -1
     for rule in range(begin, end):
         rule_antecedent = antecedent[rule]
@@ -61,11 +61,11 @@ def mark_supporting_rows(rules, hidden_rows, column, marks, begin, end):  # type
         for word in range(words):
             fit = matching[word] & fits[word]
             foretold[word] |= fit
-            resting[word] = fit | (matching[word] & secret[word])
+            row_marks[word] = fit | (matching[word] & secret[word])
         for index in range(start[rule_antecedent], start[rule_antecedent + 1]):
             column_marks = marks[column[items[index]]]
             for word in range(words):
-                column_marks[word] |= resting[word]
+                column_marks[word] |= row_marks[word]
 
 
 @compile_cached("void(ListedRules, uint64[:,::1], int32[::1], int64[::1], int32[::1], int64, int64)")

@@ -79,7 +79,7 @@ def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules)
     """Find the rules of a node and the targets that live on below it, which are marked; True if any do."""
     slot, names, tally, alive = room.slot, room.names, room.tally, room.alive
     frame = frames[depth]
-    living = 0
+    target_count = 0
     for index in range(frames[depth - 1, TARGETS] if depth else settings.columns):
         column = targets[depth - 1, index] if depth else index
         if column == frame[FRAME_COLUMN]:
@@ -91,7 +91,7 @@ def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules)
             continue
         lives = False
         for k in range(1, value_count + 1):
-            if tally[k, SHOWN] >= settings.fitting:
+            if tally[k, SHOWN] >= settings.least_fitting:
                 lives = True
                 alive[settings.values + names[k]] = 1
                 if depth or settings.prior:
@@ -99,10 +99,10 @@ def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules)
                         state, settings, rules, names[k], public, tally[k, SHOWN], hidden_count, tally[k, HIDDEN]
                     )
         if lives:
-            targets[depth, living] = column
-            living += 1
-    frame[TARGETS] = living
-    return living > 0
+            targets[depth, target_count] = column
+            target_count += 1
+    frame[TARGETS] = target_count
+    return target_count > 0
 
 
 @compile_cached("void(int32[:,::1], int32[::1], int64[::1], int64[::1], uint8[::1], int64)")
@@ -130,12 +130,12 @@ def forget_living(cell, rows, frame, targets, alive):  # type: ignore[no-untyped
 @compile_cached(
     "int64(int32[:,::1], int32[::1], int64[::1], int64, boolean[::1], boolean, int32[::1], int32[::1], int64)"
 )
-def name_values(cell, rows, frame, column, ours, all_ours, slot, names, items):  # type: ignore[no-untyped-def]
+def name_values(cell, rows, frame, column, searched_mask, takes_all, slot, names, items):  # type: ignore[no-untyped-def]
     """Number from 1 the values of a column that a node's living rows show, in their order; returns how many."""
     many = 0
     for position in range(frame[LIVE], frame[FRAME_TOP]):
         code = cell[rows[position], column]
-        if code < items and slot[code] == 0 and (all_ours or ours[code]):
+        if code < items and slot[code] == 0 and (takes_all or searched_mask[code]):
             slot[code] = 1
             many += 1
             names[many] = code
@@ -176,7 +176,7 @@ def spread_to_children(cell, earlier, rows, frame, many, settings, slot, names, 
     free = frame[FRAME_TOP]
     for k in range(1, many + 1):
         count = places[k, HIDING_RUN] + places[k, SHOWING_RUN]
-        if count < settings.least or (settings.tracking == 1 and places[k, TOUCHED_RUN] == 0):
+        if count < settings.least or (settings.tracks_rows == 1 and places[k, TOUCHED_RUN] == 0):
             slot[names[k]] = 0
             continue
         children[last, FRAME_ITEM] = names[k]
@@ -199,7 +199,7 @@ def spread_to_children(cell, earlier, rows, frame, many, settings, slot, names, 
 
 
 @compile_cached("void(int64[::1], int64[:,::1], int64, int64, int32[::1], RuleBuffer)")
-def write_antecedent(state, frames, depth, listing, rows, buffer):  # type: ignore[no-untyped-def]
+def write_antecedent(state, frames, depth, lists_rows, rows, buffer):  # type: ignore[no-untyped-def]
     """Write down the antecedent that was just found to have rules, and its rows in rising order."""
     starts, items, list_starts, listed_rows = buffer.starts, buffer.items, buffer.list_starts, buffer.listed_rows
     for index in range(1, depth + 1):
@@ -207,12 +207,12 @@ def write_antecedent(state, frames, depth, listing, rows, buffer):  # type: igno
         state[STATE_ITEMS] += 1
     state[ANTECEDENTS] += 1
     starts[state[ANTECEDENTS]] = state[STATE_ITEMS]
-    if listing:
-        hiding, other, end = frames[depth, HIDING], frames[depth, SHOWING], frames[depth, TOUCHED]
-        while hiding < frames[depth, SHOWING] or other < end:
-            if other == end or (hiding < frames[depth, SHOWING] and rows[hiding] < rows[other]):
-                listed_rows[state[STATE_LISTED]] = rows[hiding]
-                hiding += 1
+    if lists_rows:
+        hiding_row, other, end = frames[depth, HIDING], frames[depth, SHOWING], frames[depth, TOUCHED]
+        while hiding_row < frames[depth, SHOWING] or other < end:
+            if other == end or (hiding_row < frames[depth, SHOWING] and rows[hiding_row] < rows[other]):
+                listed_rows[state[STATE_LISTED]] = rows[hiding_row]
+                hiding_row += 1
             else:
                 listed_rows[state[STATE_LISTED]] = rows[other]
                 other += 1

@@ -58,7 +58,7 @@ def _check_room_to_judge(state, settings, sizes, rules, count, free, numbers):  
     if state[NEED] > sizes[ITEMS_FULL]:
         return ITEMS_FULL
     state[NEED] = state[STATE_LISTED] + count
-    if settings.listing and state[NEED] > sizes[LISTS_FULL]:
+    if settings.lists_rows and state[NEED] > sizes[LISTS_FULL]:
         return LISTS_FULL
     state[NEED] = free + numbers
     if state[NEED] > sizes[STACK_FULL]:
@@ -69,15 +69,19 @@ def _check_room_to_judge(state, settings, sizes, rules, count, free, numbers):  
 @compile_cached("int64(int64[::1], RuleSettings, int64[::1], int64[::1], int64[::1], int64[::1])")
 def _check_room_to_build(state, settings, sizes, frame, targets, first):  # type: ignore[no-untyped-def]
     """Which buffer may be too short to make a base of a node, `MORE` if none, `ALL_DONE` if the base is too large."""
-    hiding = count_words(frame[SHOWING] - frame[HIDING])
-    words = hiding + count_words(frame[TOUCHED] - frame[SHOWING])
+    hiding_words = count_words(frame[SHOWING] - frame[HIDING])
+    words = hiding_words + count_words(frame[TOUCHED] - frame[SHOWING])
     touched_words = count_words(frame[FRAME_END] - frame[TOUCHED])
-    living, column = frame[FRAME_TOP] - frame[LIVE], frame[FRAME_COLUMN] + 1
-    steps = min(living * (settings.columns - column), settings.values - first[column])
+    target_count, column = frame[FRAME_TOP] - frame[LIVE], frame[FRAME_COLUMN] + 1
+    steps = min(target_count * (settings.columns - column), settings.values - first[column])
     pairs = 0
     for index in range(frame[TARGETS]):
-        pairs += min(living, first[targets[index] + 1] - first[targets[index]])
-    bits = (1 + frame[TARGETS] + pairs) * (words + hiding) + touched_words + (steps + pairs) * (words + touched_words)
+        pairs += min(target_count, first[targets[index] + 1] - first[targets[index]])
+    bits = (
+        (1 + frame[TARGETS] + pairs) * (words + hiding_words)
+        + touched_words
+        + (steps + pairs) * (words + touched_words)
+    )
     if bits > settings.afford:
         return ALL_DONE
     state[NEED] = frame[STEP_TOP] + steps
@@ -118,9 +122,9 @@ def _is_better_in_rows(base, child):  # type: ignore[no-untyped-def]
 def _is_worth_a_base(base, child, columns):  # type: ignore[no-untyped-def]
     """Whether a node is so much smaller than its base that shorter sets of its own pay for its children alone."""
     words = (base[FRAME_END] - base[HIDING]) >> 6
-    counting = (child[STEP_END] - child[STEP]) * (child[PAIR_END] - child[PAIR]) * words
-    building = child[FRAME_COUNT] * (columns - child[FRAME_COLUMN] + child[TARGETS]) * TO_RENEW
-    return words >= LONG and (child[FRAME_COUNT] >> 6) * SHRUNK < words and counting > building
+    count_cost = (child[STEP_END] - child[STEP]) * (child[PAIR_END] - child[PAIR]) * words
+    build_cost = child[FRAME_COUNT] * (columns - child[FRAME_COLUMN] + child[TARGETS]) * TO_RENEW
+    return words >= LONG and (child[FRAME_COUNT] >> 6) * SHRUNK < words and count_cost > build_cost
 
 
 @inline_always
@@ -160,9 +164,9 @@ def _visit_in_bits(entries, stacks, room, buffer, depth):  # type: ignore[no-unt
         work = ((base[FRAME_END] - base[HIDING]) >> 6) * (1 + frame[PAIR_END] - frame[PAIR])
         lives = judge_bits(bits, base, child, pairs, stacks.targets[depth + 1], settings, state, buffer.rules)
     if state[RULES] > rule_count:
-        if settings.listing and not by_row:
+        if settings.lists_rows and not by_row:
             number_rows(bits, base, child, rows)
-        write_antecedent(state, frames, depth + 1, settings.listing, rows, buffer)
+        write_antecedent(state, frames, depth + 1, settings.lists_rows, rows, buffer)
     if lives and depth + 1 < settings.longest and child[STEP] < child[STEP_END]:
         if _is_worth_a_base(base, child, settings.columns):
             child[FRAME_KIND] = TO_NUMBER
@@ -188,7 +192,7 @@ def _visit_in_rows(entries, stacks, room, buffer, depth):  # type: ignore[no-unt
     rule_count = state[RULES]
     lives = _judge(entries, stacks, room, buffer, depth + 1)
     if state[RULES] > rule_count:
-        write_antecedent(state, frames, depth + 1, settings.listing, rows, buffer)
+        write_antecedent(state, frames, depth + 1, settings.lists_rows, rows, buffer)
     if lives:
         keep_living(entries.cell, rows, child, stacks.targets[depth + 1], room.alive, free)
         if depth + 1 < settings.longest and child[FRAME_COLUMN] + 1 < settings.columns:
@@ -206,7 +210,7 @@ def _deal_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped-
     frame, settings = frames[depth], entries.settings
     if frame[TARGETS] > 1 or stacks.targets[depth, 0] != frame[FRAME_COLUMN]:
         many = name_values(
-            cell, rows, frame, frame[FRAME_COLUMN], entries.ours, depth > 0, slot, names, settings.values
+            cell, rows, frame, frame[FRAME_COLUMN], entries.searched_mask, depth > 0, slot, names, settings.values
         )
         frame[CHILD] = frames[depth - 1, CHILD_END] if depth else 0
         frame[CHILD_END] = frame[CHILD]
@@ -272,7 +276,14 @@ def _search_within(entries, stacks, room, buffer, sizes, budget):  # type: ignor
             full = _check_room_to_step(state, settings, sizes, frame, base)
             if full == MORE:
                 if step_to_next_child(
-                    stacks.bits, stacks.steps, base, frame, frames[depth + 1], entries.ours, depth > 0, settings
+                    stacks.bits,
+                    stacks.steps,
+                    base,
+                    frame,
+                    frames[depth + 1],
+                    entries.searched_mask,
+                    depth > 0,
+                    settings,
                 ):
                     work = _visit_in_bits(entries, stacks, room, buffer, depth)
                 else:
@@ -288,12 +299,12 @@ def _search_within(entries, stacks, room, buffer, sizes, budget):  # type: ignor
             full, work = _go_to_next_column(entries, stacks, room, depth)
         else:
             node = stacks.children[frame[CHILD]] if depth >= 0 else frame
-            hiding = node[SHOWING] - node[HIDING]
+            hiding_rows = node[SHOWING] - node[HIDING]
             most, free = (
-                min(hiding * settings.columns, settings.values),
+                min(hiding_rows * settings.columns, settings.values),
                 frame[FREE] if depth >= 0 else frame[FRAME_END],
             )
-            full = _check_room_to_judge(state, settings, sizes, most, node[FRAME_COUNT], free, hiding)
+            full = _check_room_to_judge(state, settings, sizes, most, node[FRAME_COUNT], free, hiding_rows)
             if full == MORE:
                 work = _visit_in_rows(entries, stacks, room, buffer, depth)
                 if state[STATE_DEPTH] < 0:

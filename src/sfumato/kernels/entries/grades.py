@@ -55,7 +55,7 @@ class RuleBooks(NamedTuple):
     """What changes."""
 
     states: ByteGrid
-    hiding: Ints
+    hidden_columns: Ints
     """Marks of the columns that are not public in each row."""
     rules: CodeGrid
     """The rules' records."""
@@ -142,10 +142,10 @@ def mark_hidden_columns(states, row):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(uint8[:,::1], int64[::1])")
-def mark_all_hidden_columns(states, hiding):  # type: ignore[no-untyped-def]
+def mark_all_hidden_columns(states, hidden_columns):  # type: ignore[no-untyped-def]
     """The same for all rows."""
     for row in range(states.shape[0]):
-        hiding[row] = mark_hidden_columns(states, row)
+        hidden_columns[row] = mark_hidden_columns(states, row)
 
 
 @compile_cached("void(RuleLedger, RuleBooks, int64, int64, uint8, RuleLimits)")
@@ -153,7 +153,7 @@ def turn_entry(ledger, books, row, column, new_state, limits):  # type: ignore[n
     """Blank a public entry, or show a blanked one again, and bring every rule's counts up to date."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
-    states, hiding, rules = books.states, books.hiding, books.rules
+    states, hidden_columns, rules = books.states, books.hidden_columns, books.rules
     open_rules, open_of, total = books.open_rules, books.open_of, books.total
     step = np.int32(-1) if new_state == BLANKED else np.int32(1)
     states[row, column] = PUBLIC
@@ -179,7 +179,7 @@ def turn_entry(ledger, books, row, column, new_state, limits):  # type: ignore[n
                 rules[rule, side + 1] += step
             judge_rule(rules, open_rules, open_of, total, rule, limits)
     states[row, column] = new_state
-    hiding[row] = mark_hidden_columns(states, row)
+    hidden_columns[row] = mark_hidden_columns(states, row)
 
 
 @compile_cached("void(RuleLedger, RuleBooks, int64, int64, int32[::1])")
@@ -187,13 +187,13 @@ def count_closed_rules(ledger, books, row, column, why):  # type: ignore[no-unty
     """What blanking a public entry would do: open rules that lose a public row with y; that lose a hidden row; one."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
-    states, hiding, rules, open_of = books.states, books.hiding, books.rules, books.open_of
+    states, hidden_columns, rules, open_of = books.states, books.hidden_columns, books.rules, books.open_of
     why[INVALIDATED], why[MARGINALIZED], why[EXAMPLE] = 0, 0, -1
     for index in range(of_row_start[row], of_row_start[row + 1]):
         antecedent = np.int64(of_row[index])
         if open_of[antecedent] == 0:
             continue
-        if antecedents[antecedent, X_COLUMNS] & hiding[row] != 0 and is_veiled(
+        if antecedents[antecedent, X_COLUMNS] & hidden_columns[row] != 0 and is_veiled(
             columns, start, items, states, antecedent, row, -1
         ):
             continue
@@ -224,14 +224,14 @@ def count_antecedent_rules(ledger, books, begin, end, limits):  # type: ignore[n
     """Count the rules of some antecedents from their rows."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, rows = ledger.antecedents, ledger.row_start, ledger.rows
-    states, hiding, rules = books.states, books.hiding, books.rules
+    states, hidden_columns, rules = books.states, books.hidden_columns, books.rules
     open_rules, open_of, total = books.open_rules, books.open_of, books.total
     for antecedent in range(begin, end):
         first, last = antecedents[antecedent, FIRST], antecedents[antecedent, LAST]
         marks = antecedents[antecedent, X_COLUMNS]
         for index in range(row_start[antecedent], row_start[antecedent + 1]):
             row = np.int64(rows[index])
-            if marks & hiding[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
+            if marks & hidden_columns[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
                 continue
             for rule in range(first, last):
                 foretold = rules[rule, COLUMN]
@@ -310,15 +310,15 @@ def list_appearances(seen_codes, columns, start, items, stack, sizes, begin, end
         while depth < length:
             item = items[first + depth]
             column = columns[item]
-            row_count, hiding = np.int64(0), np.int64(0)
+            row_count, hiding_count = np.int64(0), np.int64(0)
             for index in range(sizes[depth, ALL_ROWS]):
                 row = stack[depth, index]
                 if seen_codes[column, row] == item:
                     stack[depth + 1, row_count] = row
                     row_count += 1
-                    hiding += index < sizes[depth, HIDING_ROWS]
+                    hiding_count += index < sizes[depth, HIDING_ROWS]
             depth += 1
-            sizes[depth, ALL_ROWS], sizes[depth, HIDING_ROWS] = row_count, hiding
+            sizes[depth, ALL_ROWS], sizes[depth, HIDING_ROWS] = row_count, hiding_count
         many = sizes[length, ALL_ROWS]
         if used + many > rows.shape[0]:
             # What this antecedent shares with the last one stays on the stack, and that is all that is asked for.

@@ -71,9 +71,9 @@ def _list_entry(kept_entries, list_places, tally, entry):  # type: ignore[no-unt
 
 
 @compile_cached("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64, int64)")
-def show_needless_entries(ledger, books, keeping, limits, begin, end):  # type: ignore[no-untyped-def]
+def show_needless_entries(ledger, books, search, limits, begin, end):  # type: ignore[no-untyped-def]
     """Show each of some blanked entries again, from the last to the first, where no rule comes of it; how many."""
-    kept_entries, list_places, tally = keeping.entries, keeping.list_places, keeping.tally
+    kept_entries, list_places, tally = search.entries, search.list_places, search.tally
     width, total = ledger.codes.shape[1], books.total
     shown_count = 0
     for index in range(end - 1, begin - 1, -1):
@@ -88,12 +88,18 @@ def show_needless_entries(ledger, books, keeping, limits, begin, end):  # type: 
 
 
 @compile_cached("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits)")
-def _find_most_useful_entry(ledger, books, keeping, limits):  # type: ignore[no-untyped-def]
+def _find_most_useful_entry(ledger, books, search, limits):  # type: ignore[no-untyped-def]
     """The entry that does most against the open rules, each row counted 1 / (rows that must go); ties at random."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, middle, rows = ledger.antecedents, ledger.row_start, ledger.middle, ledger.rows
-    states, hiding, rules, open_rules, total = books.states, books.hiding, books.rules, books.open_rules, books.total
-    weight, room, seed = keeping.weight, keeping.room, keeping.seed
+    states, hidden_columns, rules, open_rules, total = (
+        books.states,
+        books.hidden_columns,
+        books.rules,
+        books.open_rules,
+        books.total,
+    )
+    weight, room, seed = search.weight, search.room, search.seed
     width, used = codes.shape[1], 0
     for index in range(total[0]):
         rule = np.int64(open_rules[index])
@@ -108,7 +114,7 @@ def _find_most_useful_entry(ledger, books, keeping, limits):  # type: ignore[no-
             state = states[row, foretold]
             if codes[row, foretold] != value or state == BLANKED or (state == PUBLIC and not is_near):
                 continue
-            if marks & hiding[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
+            if marks & hidden_columns[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
                 continue
             row_share = ONE // public if state == PUBLIC else ONE // hidden_count
             for x in range(start[antecedent], start[antecedent + 1] + (state == PUBLIC)):
@@ -161,9 +167,9 @@ def _draw_related_entry(ledger, books, seed, row):  # type: ignore[no-untyped-de
 
 
 @compile_cached("boolean(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64[::1])")
-def _try_move(ledger, books, keeping, limits, did):  # type: ignore[no-untyped-def]
+def _try_move(ledger, books, search, limits, did):  # type: ignore[no-untyped-def]
     """One move; whether it was kept. `did` has room for the entries that are turned."""
-    kept_entries, list_places, tally, seed = keeping.entries, keeping.list_places, keeping.tally, keeping.seed
+    kept_entries, list_places, tally, seed = search.entries, search.list_places, search.tally, search.seed
     width, total = ledger.codes.shape[1], books.total
     entry_count, turn_count = tally[COUNT], 0
     move_size = 1 + draw_below(seed, LARGEST_MOVE)
@@ -176,7 +182,7 @@ def _try_move(ledger, books, keeping, limits, did):  # type: ignore[no-untyped-d
         entry = _draw_related_entry(ledger, books, seed, entry // width)
     shown_count = turn_count
     while total[0] > 0 and tally[COUNT] <= entry_count:
-        entry = _find_most_useful_entry(ledger, books, keeping, limits)
+        entry = _find_most_useful_entry(ledger, books, search, limits)
         turn_entry(ledger, books, entry // width, entry % width, BLANKED, limits)
         _list_entry(kept_entries, list_places, tally, entry)
         did[turn_count] = entry
@@ -204,15 +210,15 @@ def _try_move(ledger, books, keeping, limits, did):  # type: ignore[no-untyped-d
 
 
 @compile_cached("void(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64)")
-def improve_by_moves(ledger, books, keeping, limits, moves):  # type: ignore[no-untyped-def]
+def improve_by_moves(ledger, books, search, limits, moves):  # type: ignore[no-untyped-def]
     """Try this number of moves; no rule is open before, and none after."""
-    tally = keeping.tally
+    tally = search.tally
     did = np.zeros(2 * LARGEST_MOVE + 2, dtype=np.int64)
     for _ in range(moves):
         entry_count = tally[COUNT]
         if entry_count == 0:
             break
-        if not _try_move(ledger, books, keeping, limits, did):
+        if not _try_move(ledger, books, search, limits, did):
             tally[UNDONE] += 1
         elif tally[COUNT] < entry_count:
             tally[BETTER] += 1

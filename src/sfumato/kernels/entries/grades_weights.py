@@ -53,7 +53,7 @@ class EntryWeights(NamedTuple):
 class EntryWeighing(NamedTuple):
     """How entries are weighed."""
 
-    fitting: bool
+    counts_fit: bool
     by_need: bool
     slack: int
     forget: bool
@@ -79,7 +79,7 @@ def compute_row_share(rules, rule, side, limits, how):  # type: ignore[no-untype
     """What one row counts for, on one side of an open rule."""
     if how.by_need:
         return ONE // count_needed_rows(rules, rule, side, limits)
-    return ONE // np.int64(rules[rule, side + 1 if how.fitting and side == HID else side])
+    return ONE // np.int64(rules[rule, side + 1 if how.counts_fit and side == HID else side])
 
 
 @compile_cached("void(int64[::1], int64[::1], uint8[::1], int64, int64)")
@@ -98,7 +98,7 @@ def _spread_rule_weight(ledger, books, weights, rule, public, hidden_share, how)
     """Add to the entries of a rule's rows: so much where y is public, so much where it is hidden."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, middle, rows = ledger.antecedents, ledger.row_start, ledger.middle, ledger.rows
-    states, hiding, rules = books.states, books.hiding, books.rules
+    states, hidden_columns, rules = books.states, books.hidden_columns, books.rules
     weight, largest, stale = weights.weight, weights.largest, weights.stale
     width, antecedent = codes.shape[1], np.int64(rules[rule, ANTECEDENT])
     foretold, value, marks = rules[rule, COLUMN], rules[rule, TARGET], antecedents[antecedent, X_COLUMNS]
@@ -106,9 +106,9 @@ def _spread_rule_weight(ledger, books, weights, rule, public, hidden_share, how)
     for index in range(row_start[antecedent], end):
         row = np.int64(rows[index])
         code, state = codes[row, foretold], states[row, foretold]
-        if code < 0 or state == BLANKED or (code != value and (state == PUBLIC or how.fitting)):
+        if code < 0 or state == BLANKED or (code != value and (state == PUBLIC or how.counts_fit)):
             continue
-        if marks & hiding[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
+        if marks & hidden_columns[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
             continue
         increment = public if state == PUBLIC else hidden_share
         if increment == 0:
@@ -187,14 +187,14 @@ def _blank_entry(ledger, books, weights, row, column, how):  # type: ignore[no-u
     """Blank an entry: its row no longer counts for the rules that need the entry, in counts and in weights."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
-    states, hiding, rules, open_of = books.states, books.hiding, books.rules, books.open_of
+    states, hidden_columns, rules, open_of = books.states, books.hidden_columns, books.rules, books.open_of
     weight, largest, stale, shares = weights.weight, weights.largest, weights.stale, weights.shares
     changed_rules, changed_mask, many = weights.changed_rules, weights.changed_mask, weights.many
     width, column_bit = codes.shape[1], get_column_bit(column)
     for index in range(of_row_start[row], of_row_start[row + 1]):
         antecedent = np.int64(of_row[index])
         marks = antecedents[antecedent, X_COLUMNS]
-        if marks & hiding[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
+        if marks & hidden_columns[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
             continue
         if antecedents[antecedent, ALL_COLUMNS] & column_bit == 0 or (how.forget and open_of[antecedent] == 0):
             continue
@@ -211,7 +211,7 @@ def _blank_entry(ledger, books, weights, row, column, how):  # type: ignore[no-u
             rules[rule, side] -= 1
             rules[rule, side + 1] -= np.int32(fits)
             share = shares[rule, side // 2]
-            if share and (fits or (side == HID and not how.fitting)):
+            if share and (fits or (side == HID and not how.counts_fit)):
                 for x in range(start[antecedent], start[antecedent + 1]):
                     _add_weight(weight, largest, stale, row * width + columns[items[x]], -share)
                 if side == PUB:
@@ -221,7 +221,7 @@ def _blank_entry(ledger, books, weights, row, column, how):  # type: ignore[no-u
                 changed_rules[many[0]] = rule
                 many[0] += 1
     states[row, column] = BLANKED
-    hiding[row] = mark_hidden_columns(states, row)
+    hidden_columns[row] = mark_hidden_columns(states, row)
 
 
 @compile_cached(
@@ -281,16 +281,16 @@ def pack_open_rules(ledger, books, limits, order, used):  # type: ignore[no-unty
     for rule in order:
         antecedent, foretold = np.int64(rules[rule, ANTECEDENT]), rules[rule, COLUMN]
         free = rules[rule, PLACE] >= 0
-        for marking in range(2):
+        for turn in range(2):
             for index in range(row_start[antecedent], row_start[antecedent + 1]):
                 row = np.int64(rows[index])
                 if not free or codes[row, foretold] < 0 or states[row, foretold] == BLANKED:
                     continue
                 for x in range(start[antecedent], start[antecedent + 1]):
-                    free &= marking == 1 or used[row * width + columns[items[x]]] == 0
-                    used[row * width + columns[items[x]]] |= marking
-                free &= marking == 1 or used[row * width + foretold] == 0
-                used[row * width + foretold] |= marking
+                    free &= turn == 1 or used[row * width + columns[items[x]]] == 0
+                    used[row * width + columns[items[x]]] |= turn
+                free &= turn == 1 or used[row * width + foretold] == 0
+                used[row * width + foretold] |= turn
         if free:
             total += min(count_needed_rows(rules, rule, PUB, limits), count_needed_rows(rules, rule, HID, limits))
     return total

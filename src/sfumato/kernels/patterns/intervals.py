@@ -26,14 +26,14 @@ class ItemIntervals(NamedTuple):
 
 @record
 class KeptIntervals(NamedTuple):
-    """For each item the list of kept intervals whose outer set holds it: `head`, then `following`."""
+    """For each item the list of kept intervals whose outer set holds it: `head`, then `next_entry`."""
 
     head: Ints
     counts: Ints
     """How many entries each item has."""
     owner: Ints
     """Which interval each entry is."""
-    following: Ints
+    next_entry: Ints
     state: Ints
 
 
@@ -41,7 +41,7 @@ class KeptIntervals(NamedTuple):
 def keep_widest(intervals, lists, begin, end, kept_mask):  # type: ignore[no-untyped-def]
     """Mark in `kept_mask` which intervals from `begin` up to `end` lie inside none; wider ones come first."""
     inner, outer, offsets, codes = intervals.inner, intervals.outer, intervals.offsets, intervals.codes
-    head, count, owner, following, state = lists.head, lists.counts, lists.owner, lists.following, lists.state
+    head, count, owner, next_entry, state = lists.head, lists.counts, lists.owner, lists.next_entry, lists.state
     words = inner.shape[1]
     for index in range(begin, end):
         rarest = codes[offsets[index]]
@@ -58,7 +58,7 @@ def keep_widest(intervals, lists, begin, end, kept_mask):  # type: ignore[no-unt
                 if excess_bits != np.uint64(0):
                     is_inside = False
                     break
-            entry = following[entry]
+            entry = next_entry[entry]
         if is_inside:
             continue
         kept_mask[index] = 1
@@ -66,7 +66,7 @@ def keep_widest(intervals, lists, begin, end, kept_mask):  # type: ignore[no-unt
         for position in range(offsets[index], offsets[index + 1]):
             item = codes[position]
             entry = state[ENTRIES]
-            owner[entry], following[entry] = index, head[item]
+            owner[entry], next_entry[entry] = index, head[item]
             head[item] = entry
             count[item] += 1
             state[ENTRIES] += 1

@@ -164,10 +164,10 @@ def _extend_list(tree, node, count, words, search):  # type: ignore[no-untyped-d
         sequence = search.listed_sequences[entry]
         best, levels = search.ratings[sequence], min(np.uint64(height), search.lengths[sequence])
         hope = _extend_row(search, entry, end, (masks + sequence) * words, words, levels)
-        rating = _rate_path(hope.common, depth, support)
-        if rating >= best and (rating > best or number < search.best[sequence]):
-            search.ratings[sequence], search.best[sequence] = rating, number
-            best = rating
+        path_rating = _rate_path(hope.common, depth, support)
+        if path_rating >= best and (path_rating > best or number < search.best[sequence]):
+            search.ratings[sequence], search.best[sequence] = path_rating, number
+            best = path_rating
         search.listed_sequences[end] = sequence
         end += np.int64(_rate_hope(hope, depth, top) >= best)
     return end

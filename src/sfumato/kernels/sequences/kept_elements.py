@@ -34,13 +34,13 @@ def _measure_row(rows, row, masks, steps):  # type: ignore[no-untyped-def]
     unit = np.uint64(1)
     begin, end = rows.original_offsets[rows.owners[row]], rows.original_offsets[rows.owners[row] + 1]
     first, last = rows.offsets[row], rows.offsets[row + 1]
-    same = np.int64(0)  # what both begin or end with is common
+    common_count = np.int64(0)  # what both begin or end with is common
     while begin < end and first < last and rows.originals[begin] == rows.elements[first]:
-        begin, first, same = begin + 1, first + 1, same + 1
+        begin, first, common_count = begin + 1, first + 1, common_count + 1
     while begin < end and first < last and rows.originals[end - 1] == rows.elements[last - 1]:
-        end, last, same = end - 1, last - 1, same + 1
+        end, last, common_count = end - 1, last - 1, common_count + 1
     if begin == end or first == last:
-        return same
+        return common_count
     words = (end - begin + 63) // 64
     for position in range(begin, end):
         masks[rows.originals[position], (position - begin) // 64] |= unit << np.uint64((position - begin) % 64)
@@ -61,7 +61,7 @@ def _measure_row(rows, row, masks, steps):  # type: ignore[no-untyped-def]
     length = np.uint64(0)
     for word in range(words):
         length += popcount(steps[word])
-    return same + np.int64(length)
+    return common_count + np.int64(length)
 
 
 @compile_cached("int64(ComparedRows, uint64[:,::1], int64, int64)")

@@ -142,8 +142,8 @@ def find_best_rows(offsets, element_offsets, codes, weights, index, traces, is_o
         for position in range(first, last):
             row = index.rows[position] if holds_all else np.int64(position)
             # Each item that a row lacks is at least one point that it does not hold.
-            lacking = np.int64(popcount(wanted_sketch & ~index.sketches[row]))
-            if end - begin - lacking < max(most, np.int64(1)):
+            lacked_count = np.int64(popcount(wanted_sketch & ~index.sketches[row]))
+            if end - begin - lacked_count < max(most, np.int64(1)):
                 continue
             held_count = count_held(offsets, element_offsets, codes, masks, row, all_points, is_ordered)
             if held_count > most:

@@ -37,7 +37,7 @@ def _fill_row(state, rows, begin, end, occurrence):  # type: ignore[no-untyped-d
             item = np.int64(find_lowest_bit(remaining_items))
             remaining_items &= remaining_items - np.uint64(1)
             joining_items = rows.nearest[item] | remaining_items
-            rows.nearest[item], rows.joining[occurrence] = joining_items, joining_items
+            rows.nearest[item], rows.joining_items[occurrence] = joining_items, joining_items
             occurrence += 1
     while later_items:
         rows.nearest[np.int64(find_lowest_bit(later_items))] = 0
@@ -95,7 +95,7 @@ def count_join_pairs(state, rows, tasks, stack):  # type: ignore[no-untyped-def]
             rows.pairs[first + other] = tally[other]
             rows.frequent_followers[item] |= np.uint64(tally[other] >= least) << np.uint64(other)
         list_occurrences(rows, tasks.tokens, begin, end, item, stack.occurrences)
-        count_extensions(rows.joining, stack.occurrences, np.int64(0), end - begin, items, tally, stack.planes)
+        count_extensions(rows.joining_items, stack.occurrences, np.int64(0), end - begin, items, tally, stack.planes)
         for other in range(items):
             rows.pairs[first + JOINING + other] = tally[other]
             rows.frequent_joiners[item] |= np.uint64(tally[other] >= least) << np.uint64(other)
@@ -139,10 +139,10 @@ def number_extensions(search, begin, end, last, length):  # type: ignore[no-unty
     items = np.int64(search.rows.codes.shape[0])
     kept_count = np.int64(0)
     search.state[PATTERN_WORK_LEFT] -= 64
-    if length == 1 and pairs.following.shape[0]:
+    if length == 1 and pairs.order_counts.shape[0]:
         for item in range(items):
-            tally[item] = pairs.following[last * items + item]
-            tally[items + item] = pairs.joining[last * items + item]
+            tally[item] = pairs.order_counts[last * items + item]
+            tally[items + item] = pairs.joint_counts[last * items + item]
     else:
         search.state[PATTERN_WORK_LEFT] -= 4 * _count_behind(search, begin, end, last)
     for item in range(items):
@@ -162,12 +162,12 @@ def _list_partners(search, kept_count):  # type: ignore[no-untyped-def]
     for number in range(kept_count):
         joined_rows.frequent_followers[number] = ~np.uint64(0)
         joined_rows.frequent_joiners[number] = ~((np.uint64(2) << np.uint64(number)) - np.uint64(1))
-        if pairs.following.shape[0]:
+        if pairs.order_counts.shape[0]:
             joined_rows.frequent_followers[number], joined_rows.frequent_joiners[number] = 0, 0
             for other in range(kept_count):
                 pair, bit = np.int64(joined_rows.ranks[number]) * items + joined_rows.ranks[other], np.uint64(other)
-                joined_rows.frequent_followers[number] |= np.uint64(pairs.following[pair] >= least) << bit
-                joined_rows.frequent_joiners[number] |= np.uint64(pairs.joining[pair] >= least) << bit
+                joined_rows.frequent_followers[number] |= np.uint64(pairs.order_counts[pair] >= least) << bit
+                joined_rows.frequent_joiners[number] |= np.uint64(pairs.joint_counts[pair] >= least) << bit
 
 
 @part
@@ -196,7 +196,7 @@ def _lacks_join_room(search, begin, end):  # type: ignore[no-untyped-def]
     state, rows, joined_rows = search.state, search.rows, search.join_rows
     return (
         lacks_pattern_room(state, JOIN_TOKENS, joined_rows.masks.shape[0], rows.row_of.shape[0])
-        or lacks_pattern_room(state, JOIN_OCCURRENCES, joined_rows.joining.shape[0], rows.tokens.shape[0])
+        or lacks_pattern_room(state, JOIN_OCCURRENCES, joined_rows.joining_items.shape[0], rows.tokens.shape[0])
         or lacks_pattern_room(state, JOIN_ENTRIES, search.join_stack.tokens.shape[0], end - begin)
     )
 
@@ -216,10 +216,10 @@ def _is_at_end(search, entry, last, wanted_signature):  # type: ignore[no-untype
     rows, element = search.rows, np.uint32(search.stack.elements[entry])
     if not rows.signatures[element] & wanted_signature:
         return True
-    following = element + np.uint32(1)
-    is_last = following == np.uint32(rows.row_ends[np.uint32(rows.row_of[element])])
-    if is_last or not rows.signatures[following] & wanted_signature:
-        return rows.tokens[np.uint64(rows.starts[following]) - np.uint64(1)] == last
+    next_element = element + np.uint32(1)
+    is_last = next_element == np.uint32(rows.row_ends[np.uint32(rows.row_of[element])])
+    if is_last or not rows.signatures[next_element] & wanted_signature:
+        return rows.tokens[np.uint64(rows.starts[next_element]) - np.uint64(1)] == last
     return False
 
 

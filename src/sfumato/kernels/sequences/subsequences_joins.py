@@ -47,7 +47,7 @@ class JoinRows(NamedTuple):
     """And the items of the elements after it in its row."""
     begins: UnsignedInts
     """And where its occurrences begin, one for each of its items."""
-    joining: Words
+    joining_items: Words
     """For each occurrence, the larger items that are with it there or with its item in a later element of the row."""
     nearest: Words
     """For each item, what is with it in the elements of a row that are laid out so far."""
@@ -140,7 +140,7 @@ def _count_joined(rows, stack, pattern, items):  # type: ignore[no-untyped-def]
     tally, joinable, begin, end = stack.tally, stack.joinable, pattern.begin, pattern.end
     if pattern.item >= 0:
         list_occurrences(rows, stack.tokens, begin, end, pattern.item, stack.occurrences)
-        count_extensions(rows.joining, stack.occurrences, np.int64(0), end - begin, items, tally, stack.planes)
+        count_extensions(rows.joining_items, stack.occurrences, np.int64(0), end - begin, items, tally, stack.planes)
         for item in range(items):
             tally[JOINING + item] = tally[item]
         return
@@ -195,7 +195,7 @@ def _push_entries(rows, stack, pattern, pushed_follows, pushed_joins):  # type: 
         token, index = np.int64(stack.tokens[entry]), entry - pattern.begin
         joins = np.uint64(0)
         if pushed_joins:
-            joins = rows.joining[stack.occurrences[index]] if pattern.item >= 0 else stack.joinable[index]
+            joins = rows.joining_items[stack.occurrences[index]] if pattern.item >= 0 else stack.joinable[index]
             joins &= pushed_joins
             items = rows.masks[token] & joins
             joins ^= items

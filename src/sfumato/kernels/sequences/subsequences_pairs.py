@@ -22,8 +22,8 @@ from sfumato.kernels.sequences.subsequences_closed import ElementRows
 class PairCounts(NamedTuple):
     """In how many rows each item is followed, and joined, by each; empty if pairs are not counted."""
 
-    following: Codes
-    joining: Codes
+    order_counts: Codes
+    joint_counts: Codes
 
 
 @record
@@ -62,9 +62,9 @@ def _count_distinct(rows, pairs, begin, end):  # type: ignore[no-untyped-def]
         for position in range(token, stop):
             first = np.uint64(np.uint32(rows.tokens[position])) * items
             for other in range(position + np.uint64(1), stop):
-                pairs.joining[first + np.uint64(np.uint32(rows.tokens[other]))] += 1
+                pairs.joint_counts[first + np.uint64(np.uint32(rows.tokens[other]))] += 1
             for other in range(stop, row_stop):
-                pairs.following[first + np.uint64(np.uint32(rows.tokens[other]))] += 1
+                pairs.order_counts[first + np.uint64(np.uint32(rows.tokens[other]))] += 1
 
 
 @part
@@ -95,7 +95,7 @@ def _list_lasts(rows, scratch, row, begin, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _count_joining(rows, scratch, joining, row, begin, end):  # type: ignore[no-untyped-def]
+def _count_joining(rows, scratch, counts, row, begin, end):  # type: ignore[no-untyped-def]
     """Count the pairs within the elements of a row with repeats, each once."""
     items = np.int64(rows.codes.shape[0])
     for element in range(begin, end):
@@ -106,11 +106,11 @@ def _count_joining(rows, scratch, joining, row, begin, end):  # type: ignore[no-
                 pair = first + rows.tokens[other]
                 if scratch.seen_pairs[pair] != row:
                     scratch.seen_pairs[pair] = row
-                    joining[pair] += 1
+                    counts[pair] += 1
 
 
 @part
-def _count_following(rows, scratch, following, row, begin, end):  # type: ignore[no-untyped-def]
+def _count_following(rows, scratch, counts, row, begin, end):  # type: ignore[no-untyped-def]
     """Count which item follows which in a row with repeats, each once."""
     items = np.int64(rows.codes.shape[0])
     count = _list_firsts(rows, scratch, row, begin, end)
@@ -120,7 +120,7 @@ def _count_following(rows, scratch, following, row, begin, end):  # type: ignore
         while last_count and scratch.last_elements[last_count - 1] <= scratch.first_elements[index]:
             last_count -= 1
         for other in range(last_count):
-            following[first + scratch.lasts[other]] += 1
+            counts[first + scratch.lasts[other]] += 1
 
 
 @compile_cached("void(ElementRows, PairCounts, PairScratch)", allocates=False)
@@ -131,8 +131,8 @@ def count_item_pairs(rows, pairs, scratch):  # type: ignore[no-untyped-def]
         end = np.int64(rows.row_ends[row])
         if rows.starts[end] - rows.starts[begin] > 1:
             if _has_repeats(rows, scratch, row, begin, end):
-                _count_following(rows, scratch, pairs.following, row, begin, end)
-                _count_joining(rows, scratch, pairs.joining, row, begin, end)
+                _count_following(rows, scratch, pairs.order_counts, row, begin, end)
+                _count_joining(rows, scratch, pairs.joint_counts, row, begin, end)
             else:
                 _count_distinct(rows, pairs, begin, end)
         begin = end

@@ -104,7 +104,7 @@ def anonymity(table: Table, population: Table | None = None, *, starred_rows: St
     if crowds is None:
         crowds = grouped_rows.measure_crowds()
     rows, people = (
-        (crowds if grouped_rows.overlapping is None else grouped_rows.count_own_rows()),
+        (crowds if grouped_rows.overlapping_columns is None else grouped_rows.count_own_rows()),
         len(grouped_rows.key),
     )
     models: dict[str, Any] = {

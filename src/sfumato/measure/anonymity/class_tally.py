@@ -88,7 +88,7 @@ class GroupedRows:
     """One key per placed row."""
     radix: int
     """Greater than every key."""
-    overlapping: tuple[str, ...] | None
+    overlapping_columns: tuple[str, ...] | None
     """The columns to match by if a missing cell matches anything, so that classes overlap."""
 
     @classmethod
@@ -123,7 +123,7 @@ class GroupedRows:
         overall = np.bincount(codes, minlength=len(labels)).astype(np.int64)
         placed_codes = codes if self.placed_mask is None else codes[self.placed_mask]
         owners, values, counts = count_key_values(self.key, self.radix, placed_codes, len(labels))
-        if self.overlapping is not None:
+        if self.overlapping_columns is not None:
             owners, values, counts = self._merge_matching(owners, values, counts)
         starts = np.flatnonzero(np.diff(owners, prepend=-1))
         return ClassTally(values, counts, starts, overall, labels)
@@ -135,7 +135,7 @@ class GroupedRows:
     def measure_crowds(self) -> Ints:
         """How many rows a row of each class could be confused with."""
         alike = self._tally_equal_rows()
-        return (alike if self.overlapping is None else self._merge_matching(*alike)).counts
+        return (alike if self.overlapping_columns is None else self._merge_matching(*alike)).counts
 
     def _tally_equal_rows(self) -> KeyValueCounts:
         return count_key_values(self.key, self.radix, np.zeros(len(self.key), dtype=np.int64), 1)
@@ -146,8 +146,8 @@ class GroupedRows:
 
     def _merge_matching(self, owners: Ints, values: Ints, counts: Ints) -> KeyValueCounts:
         """Each class with the values of all the classes that it matches, agreeing wherever both are known."""
-        assert self.overlapping is not None
-        names = list(self.overlapping)
+        assert self.overlapping_columns is not None
+        names = list(self.overlapping_columns)
         placed_frame = (
             self.frame.select(names) if self.placed_mask is None else self.frame.select(names).filter(self.placed_mask)
         )
@@ -157,17 +157,19 @@ class GroupedRows:
         number = np.cumsum(np.diff(owners, prepend=-1) != 0) - 1
         entries = pl.DataFrame({"\0class": number.astype(np.uint32), "\0value": values, "\0count": counts})
         entries = entries.join(classes, on="\0class", maintain_order="left")
-        parts = [(str(key), mine) for (key,), mine in classes.partition_by("\0pattern", as_dict=True).items()]
+        parts = [(str(key), part) for (key,), part in classes.partition_by("\0pattern", as_dict=True).items()]
         sums = []
-        for (theirs,), other in entries.partition_by("\0pattern", as_dict=True).items():
-            comparing: dict[tuple[str, ...], list[pl.DataFrame]] = {}
-            for ours, mine in parts:
-                common = tuple(n for n, a, b in zip(names, ours, str(theirs), strict=True) if a == b == "0")
-                comparing.setdefault(common, []).append(mine)
-            for common, several in comparing.items():
+        for (other_pattern,), other in entries.partition_by("\0pattern", as_dict=True).items():
+            classes_by_columns: dict[tuple[str, ...], list[pl.DataFrame]] = {}
+            for pattern, part in parts:
+                common = tuple(n for n, a, b in zip(names, pattern, str(other_pattern), strict=True) if a == b == "0")
+                classes_by_columns.setdefault(common, []).append(part)
+            for common, several in classes_by_columns.items():
                 merged_counts = other.group_by(*common, "\0value").agg(pl.col("\0count").sum())
-                asking = pl.concat(several)
-                matches = asking.join(merged_counts, on=common) if common else asking.join(merged_counts, how="cross")
+                class_rows = pl.concat(several)
+                matches = (
+                    class_rows.join(merged_counts, on=common) if common else class_rows.join(merged_counts, how="cross")
+                )
                 sums.append(matches.select("\0class", "\0value", "\0count"))
         total = pl.concat(sums).group_by("\0class", "\0value").agg(pl.col("\0count").sum()).sort("\0class", "\0value")
         return KeyValueCounts(*(total[name].cast(pl.Int64).to_numpy() for name in total.columns))

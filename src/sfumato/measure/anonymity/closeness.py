@@ -98,8 +98,8 @@ def measure_t_ordered(tally: ClassTally, order: Hierarchy | None) -> float:
     cumulated_counts = np.cumsum(tally.overall)
     sums = np.concatenate([[0], np.cumsum(cumulated_counts.astype(kind))]).astype(kind)
     size = tally.spread(sizes)
-    running = np.cumsum(tally.counts)
-    reached_counts = running - tally.spread(running[tally.starts] - tally.counts[tally.starts])
+    count_sums = np.cumsum(tally.counts)
+    reached_counts = count_sums - tally.spread(count_sums[tally.starts] - tally.counts[tally.starts])
     # Between two values of the class, P is constant while Q grows: it overtakes P once, at `turn`.
     begin, end = tally.values, np.append(tally.values[1:], steps + 1)
     end[np.append(tally.starts[1:], len(end)) - 1] = steps + 1

@@ -16,14 +16,14 @@ _SHOWN_ARGUMENTS = ("cap", "column", "floor")
 
 def count_beyond_limits(table: Table, column: str, floor: Number | None = None, cap: Number | None = None) -> int:
     """How many numbers of a column lie below a floor or above a cap."""
-    cells = _read_numbers(table.frame, column, table.source)
+    cells = _read_limited_numbers(table.frame, column, table.source)
     count_below = 0 if floor is None else int((cells < _cast_limit(floor, cells)).sum())
     return count_below + (0 if cap is None else int((cells > _cast_limit(cap, cells)).sum()))
 
 
 def count_rows_at_limits(table: Table, column: str, floor: Number | None = None, cap: Number | None = None) -> int:
     """How many rows hold the cap, or the floor if those are fewer; 0 without limits."""
-    cells = _read_numbers(table.frame, column, table.source)
+    cells = _read_limited_numbers(table.frame, column, table.source)
     return min((int((cells == _cast_limit(end, cells)).sum()) for end in (floor, cap) if end is not None), default=0)
 
 
@@ -36,8 +36,8 @@ def count_miscoded_cells(
     rows: Rows = None,
 ) -> int:
     """How many cells are neither their original nor, where that lies beyond a limit, the limit."""
-    original_numbers = _read_numbers(align_originals(original, published_table, rows), column, original.source)
-    published_numbers = _read_numbers(published_table.frame, column, published_table.source)
+    original_numbers = _read_limited_numbers(align_originals(original, published_table, rows), column, original.source)
+    published_numbers = _read_limited_numbers(published_table.frame, column, published_table.source)
     if original_numbers.dtype == pl.Float32 and published_numbers.dtype.is_float():
         published_numbers = published_numbers.cast(pl.Float32)
     wanted_numbers = original_numbers
@@ -49,15 +49,15 @@ def count_miscoded_cells(
 
 
 checks_claim("beyond_limits", "exactly", arguments=_SHOWN_ARGUMENTS)(
-    lambda evidence, arguments: count_beyond_limits(evidence.published, **arguments)
+    lambda evidence, arguments: count_beyond_limits(evidence.published_data, **arguments)
 )
 checks_claim("rows_at_limits", "at_least", arguments=_SHOWN_ARGUMENTS)(
-    lambda evidence, arguments: count_rows_at_limits(evidence.published, **arguments)
+    lambda evidence, arguments: count_rows_at_limits(evidence.published_data, **arguments)
 )
 checks_claim("miscoded_cells", "exactly", needs_original=True)(make_comparison_check(count_miscoded_cells))
 
 
-def _read_numbers(frame: pl.DataFrame, column: str, source: str) -> pl.Series:
+def _read_limited_numbers(frame: pl.DataFrame, column: str, source: str) -> pl.Series:
     require_columns(frame, (column,), source)
     if not frame[column].dtype.is_numeric():
         raise DataError(f'{source}: "{column}" holds no numbers; no other method may change a coded column')

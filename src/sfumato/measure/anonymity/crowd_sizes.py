@@ -83,8 +83,8 @@ def match_class_pairs(classes: pl.DataFrame, names: list[str]) -> pl.DataFrame:
         chunk = slice(start, start + _CHUNK)
         agree = np.ones((len(rows[chunk]), len(rows)), dtype=bool)
         for column in ranks:
-            mine = column[chunk, None]
-            agree &= (mine == column) | (mine < 0) | (column < 0)
+            own_codes = column[chunk, None]
+            agree &= (own_codes == column) | (own_codes < 0) | (column < 0)
         crowd[chunk] = agree @ rows
     return pl.DataFrame({"rows": rows, "crowd": crowd})
 
@@ -98,14 +98,14 @@ def _match_classes_by_pattern(frame: pl.DataFrame, names: list[str]) -> pl.DataF
     if len(parts) ** 2 * _ROWS_A_JOIN > classes.height**2:
         return match_class_pairs(classes, names)
     totals: list[pl.DataFrame] = []
-    for ours, mine in parts.items():
-        for theirs, other in parts.items():
-            common = [name for name, a, b in zip(names, ours, theirs, strict=True) if a == b == "0"]
+    for own_pattern, own_part in parts.items():
+        for other_pattern, other in parts.items():
+            common = [name for name, a, b in zip(names, own_pattern, other_pattern, strict=True) if a == b == "0"]
             if not common:
-                total = mine.select("\0class", pl.lit(other["\0rows"].sum(), dtype=pl.Int64).alias("crowd"))
+                total = own_part.select("\0class", pl.lit(other["\0rows"].sum(), dtype=pl.Int64).alias("crowd"))
             else:
                 sums = other.group_by(common).agg(pl.col("\0rows").sum().alias("crowd"))
-                total = mine.join(sums, on=common, how="inner").select("\0class", "crowd")
+                total = own_part.join(sums, on=common, how="inner").select("\0class", "crowd")
             totals.append(total)
     crowd = pl.concat(totals).group_by("\0class").agg(pl.col("crowd").sum())
     return classes.join(crowd, on="\0class").select(pl.col("\0rows").alias("rows"), "crowd")

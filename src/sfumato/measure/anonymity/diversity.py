@@ -144,7 +144,7 @@ _SHOWN_ARGUMENTS = ("column", "starred_rows")
 def _make_column_check(measure: Callable[..., float]) -> Measure:
     """Turn a measure of a published column into a check of claims."""
     return lambda evidence, arguments: measure(
-        evidence.published, arguments["column"], starred_rows=_get_starred_rows(arguments)
+        evidence.published_data, arguments["column"], starred_rows=_get_starred_rows(arguments)
     )
 
 
@@ -193,7 +193,7 @@ checks_claim("t_hierarchical_with_originals", "at_most", properties=("t_closenes
 @checks_claim("recursive_c", "below", properties=("recursive_l_diversity",), arguments=(*_SHOWN_ARGUMENTS, "l"))
 def _check_recursive_c(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     starred_rows = _get_starred_rows(arguments)
-    return recursive_c(evidence.published, arguments["column"], arguments["l"], starred_rows=starred_rows)
+    return recursive_c(evidence.published_data, arguments["column"], arguments["l"], starred_rows=starred_rows)
 
 
 @checks_claim("t_ordered", "at_most", properties=("t_closeness",), arguments=(*_SHOWN_ARGUMENTS, "order", "parents"))
@@ -201,13 +201,15 @@ def _check_t_ordered(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     order = arguments.get("order")
     if order is None and "parents" in arguments:
         order = parse_claim_hierarchy(arguments).leaves
-    return t_ordered(evidence.published, arguments["column"], order, starred_rows=_get_starred_rows(arguments))
+    return t_ordered(evidence.published_data, arguments["column"], order, starred_rows=_get_starred_rows(arguments))
 
 
 @checks_claim("t_hierarchical", "at_most", properties=("t_closeness",), arguments=(*_SHOWN_ARGUMENTS, "parents"))
 def _check_t_hierarchical(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     hierarchy = parse_claim_hierarchy(arguments) if "parents" in arguments else None
-    return t_hierarchical(evidence.published, arguments["column"], hierarchy, starred_rows=_get_starred_rows(arguments))
+    return t_hierarchical(
+        evidence.published_data, arguments["column"], hierarchy, starred_rows=_get_starred_rows(arguments)
+    )
 
 
 def parse_claim_hierarchy(arguments: Mapping[str, Any]) -> Hierarchy:

@@ -37,7 +37,9 @@ def fitting_people(published_table: Table, original: Table, starred_rows: Starre
     classes = group_published_rows(published_table, names, starred_rows)
     people = original.frame.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("\0people"))
     weights = people["\0people"].to_numpy()
-    counts = [int(weights[fitting].sum()) for fitting in iterate_fitting(classes, people, names, original)]
+    counts = [
+        int(weights[person_indices].sum()) for person_indices in iterate_fitting(classes, people, names, original)
+    ]
     return classes.select("rows").with_columns(pl.Series("people", counts, dtype=pl.Int64))
 
 
@@ -147,4 +149,4 @@ def _list_runs(texts: list[str | None], domain: Domain) -> tuple[tuple[tuple[int
 
 @checks_claim("fitting_people", "at_least", needs_original=True)
 def _check_fitting_people(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return count_fewest_fitting(evidence.published, evidence.original, arguments.get("starred_rows", "class"))
+    return count_fewest_fitting(evidence.published_data, evidence.original, arguments.get("starred_rows", "class"))

@@ -53,9 +53,9 @@ def tally_fitting_values(
     people = original.frame.select(names).with_row_index("\0row").group_by(names, maintain_order=True).agg("\0row")
     rows = [np.asarray(members, dtype=np.int64) for members in people["\0row"].to_list()]
     values, counts = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    for fitting in iterate_fitting(classes, people, names, original):
-        if len(fitting):
-            member_codes = codes[np.concatenate([rows[person] for person in fitting])]
+    for person_indices in iterate_fitting(classes, people, names, original):
+        if len(person_indices):
+            member_codes = codes[np.concatenate([rows[person] for person in person_indices])]
             present, count = np.unique(member_codes, return_counts=True)
             values.append(present)
             counts.append(count)
@@ -69,7 +69,7 @@ def tally_fitting_values(
 def _check_fitting_values(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     column, model = arguments["column"], arguments["of"]
     starred_rows = arguments.get("starred_rows", "class")
-    tally = tally_fitting_values(evidence.published, evidence.original, column, starred_rows)
+    tally = tally_fitting_values(evidence.published_data, evidence.original, column, starred_rows)
     if model in _BY_COUNTS:
         return _BY_COUNTS[model](tally)
     if model == "recursive_c":

@@ -47,14 +47,14 @@ def suppressed_share(table: Table) -> float:
 
 
 checks_claim("k_anonymity", "at_least", arguments=("starred_rows",))(
-    lambda evidence, arguments: k_anonymity(evidence.published, None, arguments.get("starred_rows", "class"))
+    lambda evidence, arguments: k_anonymity(evidence.published_data, None, arguments.get("starred_rows", "class"))
 )
 
 
 @checks_claim("suppressed_share", "at_most", "exactly", arguments=("starred_rows",), unit="share")
 def _check_suppressed_share(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     """Rows of stars are suppressed rows, unless every row is one: then each column's level is a star."""
-    share = suppressed_share(evidence.published)
+    share = suppressed_share(evidence.published_data)
     return 0.0 if share == 1 and arguments.get("starred_rows") != "suppressed" else share
 
 
@@ -74,16 +74,16 @@ def left_out_share(published_table: Table, original: Table) -> float:
 
 
 checks_claim("shown_in_suppressed", "exactly", arguments=("columns",))(
-    lambda evidence, arguments: count_shown_in_suppressed(evidence.published, arguments["columns"])
+    lambda evidence, arguments: count_shown_in_suppressed(evidence.published_data, arguments["columns"])
 )
 
 
 @checks_claim("left_out_share", "at_most", properties=("suppressed_share",), needs_original=True, unit="share")
 def _check_left_out_share(evidence: Evidence, _: Mapping[str, Any]) -> Number:
-    return left_out_share(evidence.published, evidence.original)
+    return left_out_share(evidence.published_data, evidence.original)
 
 
 @checks_claim("named_columns", "exactly", properties=("identifying_columns",), arguments=("names",))
 def _check_named_columns(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    columns: list[str] = evidence.published.frame.columns
+    columns: list[str] = evidence.published_data.frame.columns
     return sum(name in columns for name in arguments["names"])

@@ -215,19 +215,21 @@ def _join_people(
     sums = people.group_by(names).agg(pl.col(_PEOPLE).sum())
     matches = classes.join(sums, on=names, how="inner", nulls_equal=True)
     counts[matches[_ROW].to_numpy()] += matches[_PEOPLE].to_numpy()
-    fitting = people.join(classes, on=names, how="semi", nulls_equal=True)
-    matched_mask[fitting["\0person"].to_numpy()] = True
+    fitting_people = people.join(classes, on=names, how="semi", nulls_equal=True)
+    matched_mask[fitting_people["\0person"].to_numpy()] = True
 
 
 @checks_claim("k_map", "at_least", needs_original=True)
 def _check_k_map(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return k_map(evidence.published, _require_population(evidence), starred_rows=arguments.get("starred_rows", "class"))
+    return k_map(
+        evidence.published_data, _require_population(evidence), starred_rows=arguments.get("starred_rows", "class")
+    )
 
 
 @checks_claim("delta_presence", "at_most", needs_original=True)
 def _check_delta_presence(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     starred_rows = arguments.get("starred_rows", "class")
-    return delta_presence(evidence.published, _require_population(evidence), starred_rows=starred_rows).high
+    return delta_presence(evidence.published_data, _require_population(evidence), starred_rows=starred_rows).high
 
 
 def _require_population(evidence: Evidence) -> Table:

@@ -343,8 +343,8 @@ class _ClassFit:
                 if cell not in covers[position]:
                     covers[position][cell] = column.flag_covered(cell, int(levels[row, position]))[column.codes]
                 fits.append((int(covers[position][cell].sum()), position))
-            fitting = np.arange(self.persons.height)
+            person_indices = np.arange(self.persons.height)
             for _, position in sorted(fits):
-                fitting = fitting[covers[position][cells[position]][fitting]]
-            counts[row] = self.weights[fitting].sum()
-            matched_mask[fitting] = True
+                person_indices = person_indices[covers[position][cells[position]][person_indices]]
+            counts[row] = self.weights[person_indices].sum()
+            matched_mask[person_indices] = True

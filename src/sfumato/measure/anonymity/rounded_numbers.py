@@ -25,7 +25,7 @@ def count_between_steps(table: Table, columns: Sequence[str], step: float) -> in
 
 
 def _count_off(column: pl.Series, step: float) -> int:
-    numbers = _read_numbers(column)
+    numbers = _cast_numbers(column)
     finite = np.isfinite(numbers)
     finite_numbers = numbers[finite]
     distances = np.abs(finite_numbers - np.round(finite_numbers / step) * step)
@@ -48,7 +48,7 @@ def measure_largest_rounding(
 
 def _measure_farthest(original: pl.Series, published_cells: pl.Series) -> float:
     is_shown = published_cells.cast(pl.String).ne(SUPPRESSED).fill_null(False)
-    true, published_numbers = (_read_numbers(cells.filter(is_shown)) for cells in (original, published_cells))
+    true, published_numbers = (_cast_numbers(cells.filter(is_shown)) for cells in (original, published_cells))
     if not (np.isfinite(true).all() and np.isfinite(published_numbers).all()):
         return float("inf")
     distances = np.abs(true - published_numbers) - _measure_grain(true) - _measure_grain(published_numbers)
@@ -60,13 +60,13 @@ def _measure_grain(numbers: Floats) -> Floats:
     return np.asarray(4 * np.spacing(np.abs(numbers)), dtype=np.float64)
 
 
-def _read_numbers(column: pl.Series) -> Floats:
+def _cast_numbers(column: pl.Series) -> Floats:
     """Cells as numbers; NaN where there is none."""
     cells = column if column.dtype.is_numeric() else column.cast(pl.String)
     return np.asarray(cells.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy(), dtype=np.float64)
 
 
 checks_claim("numbers_between_steps", "exactly", arguments=("columns", "step"))(
-    lambda evidence, arguments: count_between_steps(evidence.published, **arguments)
+    lambda evidence, arguments: count_between_steps(evidence.published_data, **arguments)
 )
 checks_claim("largest_rounding", "at_most", needs_original=True)(make_comparison_check(measure_largest_rounding))

@@ -4,20 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 from sfumato.engine.stored_rows import BatchResult
 from sfumato.measure.anonymity.coded_limits import count_beyond_limits, count_miscoded_cells, count_rows_at_limits
+from sfumato.measure.checks import Arguments
 from sfumato.measure.truth import count_changed_kept_cells
 from sfumato.release import Number
 from sfumato.table import Table
 
 if TYPE_CHECKING:
     from sfumato.measure.stored_claims import StoredEvidence
-
-Arguments = Mapping[str, Any]
 
 
 def _count_beyond(evidence: StoredEvidence, arguments: Arguments) -> Number:

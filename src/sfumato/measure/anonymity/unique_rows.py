@@ -73,7 +73,7 @@ def search_unique_rows(rows: RowCounter, most: int = MOST_COLUMNS) -> tuple[Uniq
         report_progress("looking for unique rows", size, most)
         count = comb(len(names), size)
         exhaustive = count <= MOST_COMBINATIONS and count * rows.height <= MOST_CELLS
-        candidates = combinations(names, size) if exhaustive else _extend(ranking[:EXTENDED], names)
+        candidates = combinations(names, size) if exhaustive else _extend_combinations(ranking[:EXTENDED], names)
         ranking = _rank(candidates, rows)
         best.append(ranking[0])
     return tuple(best)
@@ -177,7 +177,7 @@ def _choose_telling_columns(ranking: list[UniqueRows], rows: RowCounter) -> list
     return [name for name in rows.columns if name in chosen_names]
 
 
-def _extend(ranking: Iterable[UniqueRows], names: Sequence[str]) -> list[tuple[str, ...]]:
+def _extend_combinations(ranking: Iterable[UniqueRows], names: Sequence[str]) -> list[tuple[str, ...]]:
     """The combinations with one column more, each once, in the order of the columns."""
     wider = {frozenset((*rows.columns, name)) for rows in ranking for name in names if name not in rows.columns}
     return [tuple(sorted(column_set, key=names.index)) for column_set in wider]

@@ -44,7 +44,7 @@ def _count_wrong(original: pl.Series, published_cells: pl.Series, label: str) ->
 
 
 checks_claim("rows_with_each_value", "at_least", arguments=("columns",))(
-    lambda evidence, arguments: count_rows_of_rarest_value(evidence.published, **arguments)
+    lambda evidence, arguments: count_rows_of_rarest_value(evidence.published_data, **arguments)
 )
 checks_claim("cells_grouped_wrongly", "exactly", needs_original=True)(
     make_comparison_check(count_wrongly_grouped_cells)

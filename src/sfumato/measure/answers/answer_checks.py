@@ -119,7 +119,7 @@ def count_differing_answers(
     return int((frame.group_by([key.name for key in keys]).agg(pl.col("y").n_unique())["y"] > 1).sum())
 
 
-def count_cells_changed_besides_answers(
+def count_cells_changed_without_answers(
     original: Table, published_table: Table, columns: Sequence[str], missing: str = "keep", rows: Rows = None
 ) -> int:
     """How many other cells were changed, and how many answers became missing or known."""
@@ -136,12 +136,12 @@ checks_claim("answer_epsilon", "at_most", properties=("epsilon", "epsilon_in_all
     lambda _, arguments: compute_answer_epsilon(**arguments)
 )
 checks_claim("strange_answers", "exactly", arguments=("categories", "column", "kind", "missing"))(
-    lambda evidence, arguments: count_strange_answers(evidence.published, **arguments)
+    lambda evidence, arguments: count_strange_answers(evidence.published_data, **arguments)
 )
 checks_claim("answers_off_channel", "at_most", needs_original=True)(make_comparison_check(measure_channel_deviation))
 checks_claim("answers_that_differ", "exactly", needs_original=True)(make_comparison_check(count_differing_answers))
-checks_claim("changed_beside_answers", "exactly", needs_original=True, of_the_rest=True)(
-    make_comparison_check(count_cells_changed_besides_answers)
+checks_claim("changed_without_answers", "exactly", needs_original=True, of_the_rest=True)(
+    make_comparison_check(count_cells_changed_without_answers)
 )
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -12,23 +12,21 @@ from sfumato.engine.aligned_batches import AlignedBatch, align_batches
 from sfumato.measure.answers.answer_checks import (
     AnswerTally,
     compute_answer_epsilon,
-    count_cells_changed_besides_answers,
+    count_cells_changed_without_answers,
     count_errors,
     count_strange_answers,
     index_categories,
 )
+from sfumato.measure.checks import Arguments
 from sfumato.release import Number
 
 if TYPE_CHECKING:
     from sfumato.measure.stored_claims import StoredEvidence
 
-Arguments = Mapping[str, Any]
-
-
 _STEP = "comparing with the originals"
 
 
-def _align(evidence: StoredEvidence, columns: list[str]) -> Iterator[AlignedBatch]:
+def _align_known_columns(evidence: StoredEvidence, columns: list[str]) -> Iterator[AlignedBatch]:
     assert evidence.comparison is not None
     comparison = evidence.comparison
     return align_batches(
@@ -50,17 +48,17 @@ def _measure_deviation(evidence: StoredEvidence, arguments: Arguments) -> Number
     name, categories = arguments["column"], list(arguments["categories"])
     names = [*categories, None] if arguments["missing"] == "answer" else categories
     tally = AnswerTally(len(names))
-    for original_frame, published_frame in _align(evidence, [name]):
+    for original_frame, published_frame in _align_known_columns(evidence, [name]):
         truth = index_categories(original_frame[name], names)
         row_mask = truth >= 0
         tally.add(truth[row_mask], index_categories(published_frame[name], names)[row_mask])
     return count_errors(tally.test(arguments["p"], arguments["q"]))
 
 
-def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Number:
+def _count_changes_without_answers(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
     return evidence.comparison.count_aligned(
-        lambda original, published_table: count_cells_changed_besides_answers(original, published_table, **arguments)
+        lambda original, published_table: count_cells_changed_without_answers(original, published_table, **arguments)
     )
 
 
@@ -68,6 +66,6 @@ ANSWER_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
     "answer_epsilon": lambda _, arguments: compute_answer_epsilon(**arguments),
     "strange_answers": _count_strange,
     "answers_off_channel": _measure_deviation,
-    "changed_beside_answers": _count_changed_besides,
+    "changed_without_answers": _count_changes_without_answers,
 }
 """Claims about answers that can be measured on a file; not of bits, nor of people who are asked again."""

@@ -207,8 +207,8 @@ def _test_neighbours(occurrences: _Occurrences, added_keys: Ints, share: float) 
         return np.asarray((row // 2 * width + item)[row_mask])
 
     joint_count = len(np.intersect1d(fold(added_keys, 0), fold(added_keys, 1), assume_unique=True))
-    lacking = pairs * width - len(np.union1d(fold(occurrences.held_keys, 0), fold(occurrences.held_keys, 1)))
-    return _find_least_tail(np.array([joint_count]), np.array([lacking]), np.array([share**2]))
+    absent_count = pairs * width - len(np.union1d(fold(occurrences.held_keys, 0), fold(occurrences.held_keys, 1)))
+    return _find_least_tail(np.array([joint_count]), np.array([absent_count]), np.array([share**2]))
 
 
 def _find_least_tail(counts: Ints, many: Ints, chances: Floats) -> float:
@@ -232,7 +232,7 @@ checks_claim(
     arguments=("operator", "keep", "add", "items", "cutoff", "level"),
 )(lambda _, arguments: _shorten(exp(_compute_claimed_epsilon(arguments))))
 checks_claim("strange_items", "exactly", arguments=("items",))(
-    lambda evidence, arguments: count_strange_items(evidence.published, arguments["items"])
+    lambda evidence, arguments: count_strange_items(evidence.published_data, arguments["items"])
 )
 checks_claim("wrong_sizes", "exactly", needs_original=True)(
     lambda evidence, arguments: count_wrong_sizes(evidence.original, evidence.find_original_rows(), arguments["sizes"])
@@ -243,4 +243,4 @@ checks_claim("wrong_sizes", "exactly", needs_original=True)(
 def _check_basket_deviation(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     channel = {name: value for name, value in arguments.items() if name != "items"}
     rows = evidence.find_original_rows()
-    return measure_basket_deviation(evidence.original, evidence.published, rows, arguments["items"], channel)
+    return measure_basket_deviation(evidence.original, evidence.published_data, rows, arguments["items"], channel)

@@ -17,7 +17,7 @@ from sfumato.arrays import Ints, Words
 from sfumato.baskets import Baskets, Item
 from sfumato.runtime.progress import report_progress
 
-Itemset = frozenset[str]
+ItemNames = frozenset[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,12 +166,12 @@ def _recount_depth_first(columns: Words, least: int, required_line: int | None) 
             stack.extend(list(_extend_itemset(columns, itemset.lines, bits, rest, mask, least))[::-1])
 
 
-def recount_itemsets(baskets: Baskets, least: int, unknown_mark: str = "") -> dict[Itemset, int]:
+def recount_itemsets(baskets: Baskets, least: int, unknown_mark: str = "") -> dict[ItemNames, int]:
     """Every frequent itemset, by the names of its items, with its support."""
     columns = ItemColumns.of(baskets, least=least, unknown_mark=unknown_mark)
     return {name_itemset(columns, itemset.lines): itemset.support for itemset in list_frequent_itemsets(columns, least)}
 
 
-def name_itemset(columns: ItemColumns, lines: Sequence[int]) -> Itemset:
+def name_itemset(columns: ItemColumns, lines: Sequence[int]) -> ItemNames:
     """The names of some items."""
     return frozenset(columns.names[line] for line in lines)

@@ -17,7 +17,7 @@ import numpy as np
 
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError
-from sfumato.measure.baskets.recount import ItemColumns, Itemset, list_frequent_itemsets, recount_itemsets
+from sfumato.measure.baskets.recount import ItemColumns, ItemNames, list_frequent_itemsets, recount_itemsets
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.public.thresholds import Confidence, Support, compute_least_count, parse_exact_confidence
 from sfumato.release import Number
@@ -163,10 +163,12 @@ def count_baskets(published_baskets: Baskets) -> int:
     return len(published_baskets)
 
 
-checks_claim("basket_count", "exactly", properties=("baskets",))(lambda evidence, _: count_baskets(evidence.published))
+checks_claim("basket_count", "exactly", properties=("baskets",))(
+    lambda evidence, _: count_baskets(evidence.published_data)
+)
 checks_claim("foreign_items", "exactly", needs_original=True)(
     lambda evidence, arguments: count_foreign_items(
-        evidence.published, evidence.original, str(arguments.get("unknown_mark", ""))
+        evidence.published_data, evidence.original, str(arguments.get("unknown_mark", ""))
     )
 )
 
@@ -174,7 +176,9 @@ checks_claim("foreign_items", "exactly", needs_original=True)(
 @checks_claim("exposed_rules", "exactly", properties=("hidden_rules",), private="sensitive")
 def _check_exposed_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     secret = evidence.details["sensitive"]
-    return exposed_rules(evidence.published, secret, int(arguments["min_support"]), arguments.get("min_confidence"))
+    return exposed_rules(
+        evidence.published_data, secret, int(arguments["min_support"]), arguments.get("min_confidence")
+    )
 
 
 def reaches_thresholds(whole: int, left_support: int, least: int, share: Fraction | None) -> bool:
@@ -186,7 +190,7 @@ def reaches_thresholds(whole: int, left_support: int, least: int, share: Fractio
 class SecretNames:
     """What is secret, by the names of its items as text."""
 
-    rules: tuple[tuple[Itemset, Itemset], ...]
+    rules: tuple[tuple[ItemNames, ItemNames], ...]
     items: frozenset[str]
 
     @classmethod
@@ -205,11 +209,11 @@ class SecretNames:
         """Both."""
         return SecretNames(tuple(dict.fromkeys((*self.rules, *other.rules))), self.items | other.items)
 
-    def covers(self, items: Itemset) -> bool:
+    def covers(self, items: ItemNames) -> bool:
         """Whether an itemset contains a secret one."""
         return any(not left and right <= items for left, right in self.rules)
 
-    def is_secret(self, left: Itemset, right: Itemset) -> bool:
+    def is_secret(self, left: ItemNames, right: ItemNames) -> bool:
         """Whether a rule is secret."""
         return bool(right & self.items) or (left, right) in self.rules or self.covers(left | right)
 
@@ -217,7 +221,7 @@ class SecretNames:
 class _FrequentSets:
     """Frequent itemsets as bit masks of their items, for fast enumeration of subsets."""
 
-    def __init__(self, sets: Mapping[Itemset, int], item_places: Mapping[str, int] | None = None) -> None:
+    def __init__(self, sets: Mapping[ItemNames, int], item_places: Mapping[str, int] | None = None) -> None:
         self.item_places: dict[str, int] = dict(item_places or {})
         for items in sets:
             for name in sorted(items):
@@ -225,11 +229,11 @@ class _FrequentSets:
         self.names_in_order = list(self.item_places)
         self.sets = {sum(1 << self.item_places[name] for name in items): support for items, support in sets.items()}
 
-    def name_items(self, mask: int) -> Itemset:
+    def name_items(self, mask: int) -> ItemNames:
         """The items of a set."""
         return frozenset(self.names_in_order[bit] for bit in _list_bits(mask))
 
-    def holds(self, items: Itemset) -> bool:
+    def holds(self, items: ItemNames) -> bool:
         """Whether a set is frequent."""
         return items <= self.item_places.keys() and sum(1 << self.item_places[name] for name in items) in self.sets
 

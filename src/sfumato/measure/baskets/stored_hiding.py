@@ -16,7 +16,7 @@ import numpy as np
 from sfumato.arrays import Flags, Ints
 from sfumato.engine.stored_baskets import CodedBatch, StoredBaskets, Weight
 from sfumato.errors import DataError, PolicyError
-from sfumato.measure.baskets.recount import Itemset
+from sfumato.measure.baskets.recount import ItemNames
 from sfumato.measure.baskets.side_effects import SecretNames, exposed_item_rules, reaches_thresholds
 from sfumato.public.thresholds import Confidence, parse_exact_confidence
 from sfumato.release import Claim, Finding, Number
@@ -58,7 +58,7 @@ def count_exposed_rules(
     )
 
 
-def count_stored_supports(baskets: StoredBaskets, itemsets: list[Itemset]) -> dict[Itemset, int]:
+def count_stored_supports(baskets: StoredBaskets, itemsets: list[ItemNames]) -> dict[ItemNames, int]:
     """How many baskets hold each itemset."""
     code_of = {str(item): number for number, item in enumerate(baskets.items)}
     names = sorted({name for items in itemsets for name in items if name in code_of})
@@ -90,8 +90,8 @@ def _count_item_rules(published_baskets: StoredBaskets, item: str, least: int, s
     item_codes = np.full(len(published_baskets.items), -1, dtype=np.int64)
     item_codes[code] = 0
     for batch in published_baskets.iterate("counting items together"):
-        holding = np.repeat(_spread(batch, item_codes, 1)[0], batch.sizes)
-        joint_counts += np.bincount(batch.codes[holding], minlength=len(published_baskets.items))
+        holding_mask = np.repeat(_spread(batch, item_codes, 1)[0], batch.sizes)
+        joint_counts += np.bincount(batch.codes[holding_mask], minlength=len(published_baskets.items))
     kept_mask = joint_counts >= max(least, 1)
     # Bits of the items, and whole numbers for each occurrence.
     weight = Weight(40 + int(kept_mask.sum()) / 4, 64)

@@ -72,15 +72,15 @@ def is_same_c45_tree(tree: C45Tree, other: C45Tree) -> bool:
     """Whether two trees test the same columns in the same way and saw the same rows, whatever the order of words."""
     if list(map(str, tree.classes_)) != list(map(str, other.classes_)):
         return False
-    waiting = [(0, 0)]
-    while waiting:
-        a, b = waiting.pop()
+    node_pairs = [(0, 0)]
+    while node_pairs:
+        a, b = node_pairs.pop()
         if not np.array_equal(tree.nodes.tally[a], other.nodes.tally[b]) or _name_test(tree, a) != _name_test(other, b):
             return False
         first, second = _list_branches(tree, a), _list_branches(other, b)
         if set(first) != set(second):
             return False
-        waiting += [(first[name], second[name]) for name in first]
+        node_pairs += [(first[name], second[name]) for name in first]
     return True
 
 

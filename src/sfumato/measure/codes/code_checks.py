@@ -58,17 +58,17 @@ def count_unrecoverable_items(
 
 
 checks_claim("named_items", "exactly", needs_original=True)(
-    lambda evidence, _: count_named_items(evidence.published, evidence.original)
+    lambda evidence, _: count_named_items(evidence.published_data, evidence.original)
 )
-checks_claim("shared_support", "at_least")(lambda evidence, _: count_shared_supports(evidence.published))
+checks_claim("shared_support", "at_least")(lambda evidence, _: count_shared_supports(evidence.published_data))
 checks_claim("strange_bits", "exactly", arguments=("bits",))(
-    lambda evidence, arguments: count_strange_bits(evidence.published, int(arguments["bits"]))
+    lambda evidence, arguments: count_strange_bits(evidence.published_data, int(arguments["bits"]))
 )
 checks_claim("unfiltered_items", "exactly", needs_original=True)(
-    lambda evidence, _: count_unfiltered_items(evidence.published, evidence.original, evidence.rows)
+    lambda evidence, _: count_unfiltered_items(evidence.published_data, evidence.original, evidence.rows)
 )
 checks_claim("unrecoverable_items", "exactly", needs_original=True)(
-    lambda evidence, _: count_unrecoverable_items(evidence.published, evidence.original, evidence.rows)
+    lambda evidence, _: count_unrecoverable_items(evidence.published_data, evidence.original, evidence.rows)
 )
 
 

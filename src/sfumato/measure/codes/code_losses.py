@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from sfumato.arrays import Ints
 from sfumato.baskets import Baskets
 from sfumato.key import Key
+from sfumato.measure.alignment import Rows
 from sfumato.measure.codes.code_checks import PublishedCodes
 from sfumato.mine.codes.bloom_filters import BloomKey
 from sfumato.public.codes.item_key import ItemKey
-
-Rows = Sequence[int] | Ints | None
 
 
 def measure_added_share(published_baskets: Baskets, original: Baskets, rows: Rows, key: Key) -> float:

@@ -69,15 +69,15 @@ def _have_same_nodes(first: Any, second: Any, up_to_ties: bool) -> bool:
         if not np.allclose(first.value[a], second.value[b], rtol=1e-12, atol=0):
             return False
         a, b = a[~leaf], b[~leaf]
-        same = (
+        same_mask = (
             (first.feature[a] == second.feature[b])
             & (first.threshold[a] == second.threshold[b])
             & (first.missing_go_to_left[a] == second.missing_go_to_left[b])
         )
-        if not same.all() and not (up_to_ties and _are_tied(first, second, a[~same], b[~same])):
+        if not same_mask.all() and not (up_to_ties and _are_tied(first, second, a[~same_mask], b[~same_mask])):
             return False
         a, b = (
-            np.concatenate((tree.children_left[index[same]], tree.children_right[index[same]]))
+            np.concatenate((tree.children_left[index[same_mask]], tree.children_right[index[same_mask]]))
             for tree, index in ((first, a), (second, b))
         )
     return True
@@ -138,11 +138,11 @@ def _count_different_trees(evidence: Evidence, arguments: Mapping[str, Any]) -> 
     columns, ties = tuple(arguments["columns"]), bool(arguments.get("up_to_ties", 0))
     words, learners = tuple(arguments.get("words", ())), tuple(arguments.get("learners", (SKLEARN,)))
     target, original = str(arguments["target"]), evidence.original
-    aligned_table = original.with_frame(align_originals(original, evidence.published, evidence.rows))
-    return trees_that_differ(evidence.published, aligned_table, target, columns, ties, words, learners)
+    aligned_table = original.with_frame(align_originals(original, evidence.published_data, evidence.rows))
+    return trees_that_differ(evidence.published_data, aligned_table, target, columns, ties, words, learners)
 
 
-checks_claim("rows", "exactly", properties=("rows_kept",))(lambda evidence, _: len(evidence.published))
+checks_claim("rows", "exactly", properties=("rows_kept",))(lambda evidence, _: len(evidence.published_data))
 
 
 def _read_learner_cells(table: Table, target: str, columns: tuple[str, ...]) -> tuple[Singles, Ints]:

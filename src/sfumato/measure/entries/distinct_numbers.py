@@ -19,5 +19,5 @@ def count_distinct_numbers(table: Table, column: str) -> int:
 
 
 checks_claim("distinct_numbers", "at_most", arguments=("column",))(
-    lambda evidence, arguments: count_distinct_numbers(evidence.published, **arguments)
+    lambda evidence, arguments: count_distinct_numbers(evidence.published_data, **arguments)
 )

@@ -32,7 +32,7 @@ class FiringRules:
 
     entries: int
     """Private entries."""
-    answered: int
+    answered_count: int
     """Those that some rule above the thresholds fits."""
     right: int
     """Those for which the most confident such rule is right."""
@@ -70,7 +70,7 @@ def measure_rule_answers(evidence: Evidence, claims: Iterable[Claim]) -> dict[st
     """
     rule_sets = [
         firing_rules(
-            evidence.published,
+            evidence.published_data,
             require_hidden_entries(evidence.take_step(claim.arguments.get("step")).details),
             Fraction(str(claim.arguments["confidence"])),
             int(str(claim.arguments["min_support"])),
@@ -79,7 +79,10 @@ def measure_rule_answers(evidence: Evidence, claims: Iterable[Claim]) -> dict[st
         for claim in claims
         if claim.measure == "leftover_rules"
     ]
-    entries, answered_count = sum(rules.entries for rules in rule_sets), sum(rules.answered for rules in rule_sets)
+    entries, answered_count = (
+        sum(rules.entries for rules in rule_sets),
+        sum(rules.answered_count for rules in rule_sets),
+    )
     if not entries:
         return {}
     return {
@@ -106,7 +109,8 @@ class _BestAnswers:
         """Let the rules of these groups answer; a group is split while a value is frequent enough for a rule."""
         public = np.bincount(agreeing_rows.answering_group, minlength=agreeing_rows.groups)
         pairs, shown_counts = np.unique(
-            agreeing_rows.answering_group * self.width + self.visible_codes[agreeing_rows.answering], return_counts=True
+            agreeing_rows.answering_group * self.width + self.visible_codes[agreeing_rows.candidate_rows],
+            return_counts=True,
         )
         group, value = pairs // max(self.width, 1), pairs % max(self.width, 1)
         order = np.lexsort((value, -shown_counts, group))
@@ -136,10 +140,10 @@ class _BestAnswers:
         confidence[group[fires]] = shown_counts[fires] / public[group[fires]]
         support = public[agreeing_rows.asking_group]
         new_confidence = confidence[agreeing_rows.asking_group]
-        best_confidence, wide = self.confidence[agreeing_rows.asking], self.support[agreeing_rows.asking]
+        best_confidence, wide = self.confidence[agreeing_rows.query_rows], self.support[agreeing_rows.query_rows]
         better = (new_confidence > best_confidence) | (
             (new_confidence == best_confidence) & (new_confidence > 0) & (support > wide)
         )
-        entries = agreeing_rows.asking[better]
+        entries = agreeing_rows.query_rows[better]
         self.confidence[entries], self.support[entries] = new_confidence[better], support[better]
         self.guess[entries] = guess[agreeing_rows.asking_group][better]

@@ -37,4 +37,4 @@ def learner_success(published_table: Table, private_entries: pl.DataFrame) -> fl
 
 @checks_claim("learner_success", "at_most", private="hidden")
 def _check_learner_success(evidence: Evidence, _: Mapping[str, Any]) -> Number:
-    return learner_success(evidence.published, require_hidden_entries(evidence.details))
+    return learner_success(evidence.published_data, require_hidden_entries(evidence.details))

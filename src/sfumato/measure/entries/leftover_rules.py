@@ -81,7 +81,7 @@ def visible_private_entries(published_table: Table, private_entries: pl.DataFram
 
 @checks_claim("leftover_rules", "exactly", properties=("adversarial_rules",), private="hidden", of_groups=True)
 def _check_leftover_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    targets = code_entries(evidence.published, require_hidden_entries(evidence.details))
+    targets = code_entries(evidence.published_data, require_hidden_entries(evidence.details))
     return count_leftover_rules(targets, *read_rule_arguments(arguments))
 
 
@@ -107,7 +107,7 @@ def read_rule_arguments(arguments: Mapping[str, Any]) -> RuleConditions:
 
 @checks_claim("visible_private_entries", "exactly", properties=("private_entries_blanked",), private="hidden")
 def _check_visible_private_entries(evidence: Evidence, _: Mapping[str, Any]) -> Number:
-    return visible_private_entries(evidence.published, require_hidden_entries(evidence.details))
+    return visible_private_entries(evidence.published_data, require_hidden_entries(evidence.details))
 
 
 checks_claim("search_ended", "exactly", private="complete")(lambda evidence, _: int(bool(evidence.details["complete"])))
@@ -187,9 +187,9 @@ class PrivateColumn:
 
     def build_question(self, answers: Ints) -> AgreementQuestion:
         """Rows with a private entry ask, rows with a visible one answer."""
-        asking = [column.visible_codes[self.rows].astype(np.int64) for column in self.coded_columns]
-        answering = [column.visible_codes[answers] for column in self.coded_columns]
-        return AgreementQuestion(asking, answering, [column.width for column in self.coded_columns])
+        query_codes = [column.visible_codes[self.rows].astype(np.int64) for column in self.coded_columns]
+        candidate_codes = [column.visible_codes[answers] for column in self.coded_columns]
+        return AgreementQuestion(query_codes, candidate_codes, [column.width for column in self.coded_columns])
 
 
 def code_entries(published_table: Table, private_entries: pl.DataFrame) -> Iterator[PrivateColumn]:
@@ -230,11 +230,11 @@ class _RuleCounter:
         public = np.bincount(agreeing_rows.answering_group, minlength=agreeing_rows.groups)
         hidden_counts = np.bincount(agreeing_rows.asking_group, minlength=agreeing_rows.groups)
         pairs, fits = np.unique(
-            agreeing_rows.asking_group * self.width + self.secret[agreeing_rows.asking], return_counts=True
+            agreeing_rows.asking_group * self.width + self.secret[agreeing_rows.query_rows], return_counts=True
         )
         shown_counts = count_keyed_rows(
             pairs,
-            agreeing_rows.answering,
+            agreeing_rows.candidate_rows,
             agreeing_rows.answering_group,
             self.visible_codes,
             self.width,

@@ -8,7 +8,7 @@ shared with the method: codes are assigned again, from the text of the written f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ import polars as pl
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.engine.numbered_cells import number_stored_cells, place_cells
 from sfumato.engine.stored_table import StoredTable
+from sfumato.measure.checks import Arguments
 from sfumato.measure.entries.leftover_rules import (
     CodedEntries,
     PrivateColumn,
@@ -30,15 +31,13 @@ from sfumato.release import Number
 if TYPE_CHECKING:
     from sfumato.measure.stored_claims import StoredEvidence
 
-Arguments = Mapping[str, Any]
-
 
 def code_stored_entries(published_table: StoredTable, private_entries: pl.DataFrame) -> Iterator[PrivateColumn]:
     """The columns of a stored release that have private entries, one at a time."""
     secrets = list_private_values(published_table.outline, len(published_table), private_entries)
     names = list(published_table.rows.schema)
     by_column = {name: secrets.filter(pl.col("column") == name) for name in names}
-    texts = {name: _list_texts(published_table, name, by_column[name]["value"]) for name in names}
+    texts = {name: _list_value_texts(published_table, name, by_column[name]["value"]) for name in names}
     cell_codes = number_stored_cells(published_table.rows, texts)
     coded_columns = [
         CodedEntries(
@@ -49,7 +48,7 @@ def code_stored_entries(published_table: StoredTable, private_entries: pl.DataFr
     return list_private_columns(coded_columns, [by_column[name]["row"].to_numpy().astype(np.int64) for name in names])
 
 
-def _list_texts(published_table: StoredTable, name: str, secrets: pl.Series) -> pl.Series:
+def _list_value_texts(published_table: StoredTable, name: str, secrets: pl.Series) -> pl.Series:
     """The values of a column as texts, those that are published and those that are private."""
     published_texts = spell_cells(published_table.list_values(name))
     return pl.concat([published_texts.alias("value"), secrets.alias("value")]).unique(maintain_order=True)

@@ -151,10 +151,13 @@ def measure_noise_dependence(
     places = np.array((law.rank(differences), law.rank_size(differences)))
     deviations = [_measure_noise_association(np.array(_standardize_values(true)), places)]
     for name in other_columns:
-        values, theirs = _compute_added_noise(original_frame, published_table.frame, name)
+        values, other_values = _compute_added_noise(original_frame, published_table.frame, name)
         deviations.append(
             _measure_noise_association(
-                np.array((*_standardize_values(values), *((theirs, np.abs(theirs)) if independent else ()))), places
+                np.array(
+                    (*_standardize_values(values), *((other_values, np.abs(other_values)) if independent else ()))
+                ),
+                places,
             )
         )
     return round(max(deviations), 12)
@@ -256,7 +259,7 @@ def flag_outside_intervals(
     return np.asarray(~inside_mask | (np.abs(published_numbers - middle) > slack))
 
 
-def count_cells_changed_besides_noise(
+def count_cells_changed_without_noise(
     original: Table, published_table: Table, columns: Sequence[str], rows: Rows = None
 ) -> int:
     """How many cells of other columns were changed, and how many of the noisy ones became missing or known."""
@@ -276,8 +279,8 @@ checks_claim("noise_dependence", "at_most", needs_original=True)(make_comparison
 checks_claim("noise_shape", "at_most", needs_original=True)(make_comparison_check(measure_noise_shape))
 checks_claim("interval_privacy", "at_least", needs_original=True)(make_comparison_check(measure_interval_privacy))
 checks_claim("outside_interval", "exactly", needs_original=True)(make_comparison_check(count_outside_interval))
-checks_claim("changed_beside_noise", "exactly", needs_original=True, of_the_rest=True)(
-    make_comparison_check(count_cells_changed_besides_noise)
+checks_claim("changed_without_noise", "exactly", needs_original=True, of_the_rest=True)(
+    make_comparison_check(count_cells_changed_without_noise)
 )
 
 

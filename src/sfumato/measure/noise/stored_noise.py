@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -19,9 +19,10 @@ import polars as pl
 from sfumato.arrays import Floats
 from sfumato.engine.aligned_batches import align_batches
 from sfumato.errors import DataError
+from sfumato.measure.checks import Arguments
 from sfumato.measure.noise.cut_checks import flag_outside_cuts, measure_narrowest_cut
 from sfumato.measure.noise.noise_checks import (
-    count_cells_changed_besides_noise,
+    count_cells_changed_without_noise,
     flag_outside_intervals,
     measure_narrowest_remainder,
     read_noise_numbers,
@@ -38,8 +39,6 @@ from sfumato.release import Number
 if TYPE_CHECKING:
     from sfumato.measure.stored_changes import StoredComparison
     from sfumato.measure.stored_claims import StoredEvidence
-
-Arguments = Mapping[str, Any]
 
 
 class NumberPair(NamedTuple):
@@ -221,8 +220,8 @@ def _measure_dependence(evidence: StoredEvidence, arguments: Arguments) -> Numbe
 
 def _make_weights(other: StoredPairs) -> Callable[[slice], Floats]:
     def weigh(part: slice) -> Floats:
-        theirs = other.number_pairs[1, part] - other.number_pairs[0, part]
-        return np.vstack((other.standardize(part), theirs, np.abs(theirs)))
+        other_noise = other.number_pairs[1, part] - other.number_pairs[0, part]
+        return np.vstack((other.standardize(part), other_noise, np.abs(other_noise)))
 
     return weigh
 
@@ -254,11 +253,11 @@ def _associate(weigh: Callable[[slice], Floats], rank: Callable[[slice], Floats]
     return float((np.abs(products[varied_mask]) * np.sqrt(12) / lengths[varied_mask, None]).max(initial=0.0))
 
 
-def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Number:
+def _count_changes_without_noise(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
     names = arguments["columns"]
     return evidence.comparison.count_aligned(
-        lambda original, published_table: count_cells_changed_besides_noise(original, published_table, names)
+        lambda original, published_table: count_cells_changed_without_noise(original, published_table, names)
     )
 
 
@@ -307,6 +306,6 @@ NOISE_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
     "cut_privacy": _make_check(_measure_cut),
     "outside_cuts": _make_check(_count_outside_cuts),
     "noise_dependence": _measure_dependence,
-    "changed_beside_noise": _count_changed_besides,
+    "changed_without_noise": _count_changes_without_noise,
 }
 """Claims about noise that can be measured on a file; not of noise that is shaped like the data."""

@@ -14,7 +14,7 @@ from sfumato.mine.patterns.rule_classifier import NOT, CellHolders, choose_rules
 from sfumato.rules import Rules
 from sfumato.table import Table
 
-Side = frozenset[str]
+SideWords = frozenset[str]
 
 
 def count_small_remainders(rules: Rules, k: int) -> int:
@@ -61,26 +61,26 @@ def measure_classification_error(rules: Rules, original: Table) -> float:
     return 1 - right / int(known_mask.sum()) if known_mask.any() else 0.0
 
 
-def _list_leaves(rules: Rules) -> dict[Side, int]:
+def _list_leaves(rules: Rules) -> dict[SideWords, int]:
     return {frozenset(map(str, rule.left)): rule.left_support for rule in rules.list_counts()}
 
 
-def _count_told(rules: Rules) -> Counter[Side]:
-    supports: Counter[Side] = Counter()
+def _count_told(rules: Rules) -> Counter[SideWords]:
+    supports: Counter[SideWords] = Counter()
     for rule in rules.list_counts():
         supports[frozenset(map(str, rule.left))] += rule.support
     return supports
 
 
-def _contradict(first: Side, second: Side) -> bool:
+def _contradict(first: SideWords, second: SideWords) -> bool:
     return any(f"{NOT}{item}" in second for item in first) or any(f"{NOT}{item}" in first for item in second)
 
 
 checks_claim("small_remainders", "exactly", arguments=("k",))(
-    lambda evidence, arguments: count_small_remainders(evidence.published, int(arguments["k"]))
+    lambda evidence, arguments: count_small_remainders(evidence.published_data, int(arguments["k"]))
 )
-checks_claim("overlapping_rules", "exactly")(lambda evidence, _: count_overlapping_rules(evidence.published))
-checks_claim("top_confidence", "at_most")(lambda evidence, _: measure_top_confidence(evidence.published))
+checks_claim("overlapping_rules", "exactly")(lambda evidence, _: count_overlapping_rules(evidence.published_data))
+checks_claim("top_confidence", "at_most")(lambda evidence, _: measure_top_confidence(evidence.published_data))
 checks_claim("untrue_rules", "exactly", needs_original=True)(
-    lambda evidence, _: count_untrue_rules(evidence.published, evidence.original)
+    lambda evidence, _: count_untrue_rules(evidence.published_data, evidence.original)
 )

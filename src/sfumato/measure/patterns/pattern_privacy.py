@@ -129,14 +129,14 @@ def _count_small_aside(notes: KnownSupports, k: int) -> int:
     count = 0
     for whole, _ in notes.aside:
         exact: dict[Members, int] = {}
-        waiting = [whole]
-        while waiting:
-            inner = waiting.pop(0)
+        queue = [whole]
+        while queue:
+            inner = queue.pop(0)
             supersets = [tuple(sorted({*inner, code})) for code in whole if code not in inner]
             if inner in exact or inner not in sets or not all(outer in exact for outer in supersets):
                 continue
             exact[inner] = sets[inner] - sum(many for outer, many in exact.items() if set(inner) < set(outer))
-            waiting += [tuple(code for code in inner if code != dropped_code) for dropped_code in inner]
+            queue += [tuple(code for code in inner if code != dropped_code) for dropped_code in inner]
         count += sum(0 < many < k for many in exact.values())
     return count
 
@@ -212,28 +212,29 @@ def count_lost_itemsets(patterns: Patterns, baskets: Baskets, least: int) -> int
     return sum(published_supports.get(items, 0) < support for items, support in true.items())
 
 
-checks_claim("least_support", "at_least")(lambda evidence, _: find_least_support(evidence.published))
+checks_claim("least_support", "at_least")(lambda evidence, _: find_least_support(evidence.published_data))
 checks_claim("untrue_supports", "exactly", needs_original=True)(
-    lambda evidence, _: count_untrue_supports(evidence.published, evidence.original)
+    lambda evidence, _: count_untrue_supports(evidence.published_data, evidence.original)
 )
 
 
 @checks_claim("derivable_patterns", "exactly", arguments=("complete_from", "k"))
 def _check_derivable_patterns(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return derivable_patterns(evidence.published, int(arguments["k"]), int(arguments["complete_from"]) or None)
+    return derivable_patterns(evidence.published_data, int(arguments["k"]), int(arguments["complete_from"]) or None)
 
 
 @checks_claim("inferable_patterns", "exactly", arguments=("complete_from", "k"))
 def _check_inferable_patterns(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    if len(evidence.published.items) > FEW_ITEMS:
+    item_count = len(evidence.published_data.items)
+    if item_count > FEW_ITEMS:
         raise DataError(
-            f"{len(evidence.published.items)} items are published, and all databases that agree can be examined for "
+            f"{item_count} items are published, and all databases that agree can be examined for "
             f"{FEW_ITEMS} at most; claim derivable_patterns instead of inferable_patterns"
         )
-    return inferable_patterns(evidence.published, int(arguments["k"]), int(arguments["complete_from"]) or None)
+    return inferable_patterns(evidence.published_data, int(arguments["k"]), int(arguments["complete_from"]) or None)
 
 
 @checks_claim("lost_itemsets", "exactly", needs_original=True)
 def _check_lost_itemsets(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     least = compute_least_count(arguments["min_support"], len(evidence.original))
-    return count_lost_itemsets(evidence.published, evidence.original, least)
+    return count_lost_itemsets(evidence.published_data, evidence.original, least)

@@ -17,8 +17,8 @@ from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
 from sfumato.rules import Rules
 
-Side = frozenset[str]
-Confidences = dict[tuple[Side, Side], Fraction]
+SideNames = frozenset[str]
+Confidences = dict[tuple[SideNames, SideNames], Fraction]
 
 
 def count_weak_rules(rules: Rules, min_confidence: float) -> int:
@@ -57,4 +57,4 @@ def _list_true_rules(original: Baskets, least: int, confidence: Fraction, most: 
 
 @checks_claim("weak_rules", "exactly", arguments=("min_confidence",))
 def _check_weak_rules(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return count_weak_rules(evidence.published, float(arguments["min_confidence"]))
+    return count_weak_rules(evidence.published_data, float(arguments["min_confidence"]))

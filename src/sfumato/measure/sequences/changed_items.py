@@ -26,7 +26,7 @@ def count_marks(original: Sequences, published_sequences: Sequences, mark: str =
     numbers = number_item_texts(original, published_sequences)
     aligned_mask = np.diff(original.offsets) == np.diff(published_sequences.offsets)
     original_keys, published_keys = (
-        _place_items(data, aligned_mask, numbers) for data in (original, published_sequences)
+        _number_placed_items(data, aligned_mask, numbers) for data in (original, published_sequences)
     )
     places, counts = np.unique(original_keys, return_counts=True)
     kept_places, kept_counts = np.unique(published_keys, return_counts=True)
@@ -36,7 +36,7 @@ def count_marks(original: Sequences, published_sequences: Sequences, mark: str =
     return int(np.maximum(counts - matched_counts, 0).sum())
 
 
-def _place_items(data: Sequences, aligned_mask: Flags, numbers: dict[str, int]) -> Ints:
+def _number_placed_items(data: Sequences, aligned_mask: Flags, numbers: dict[str, int]) -> Ints:
     """Each item with its place as one number: its sequence, and its element in those that can be compared so."""
     lengths = np.diff(data.offsets)
     widths = np.where(aligned_mask, lengths, 1)  # the same before and after

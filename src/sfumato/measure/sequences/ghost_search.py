@@ -21,7 +21,7 @@ from sfumato.measure.sequences.sequence_checks import number_item_texts, spell_s
 from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
 
-Element = frozenset[int]
+ElementCodes = frozenset[int]
 
 
 class _Row(NamedTuple):
@@ -43,10 +43,10 @@ class _Row(NamedTuple):
                 row.elements.append(len(row.starts) - 1)
         return row
 
-    def list_elements(self) -> list[Element]:
+    def list_elements(self) -> list[ElementCodes]:
         return [frozenset(self.items[start:stop]) for start, stop in pairwise(self.starts)]
 
-    def find_joined(self, last: Element, begin: int, wanted_items: set[int]) -> dict[int, int]:
+    def find_joined(self, last: ElementCodes, begin: int, wanted_items: set[int]) -> dict[int, int]:
         """Items next to all of `last` in one element, from an element on, and the first such element."""
         first: dict[int, int] = {}
         for element in range(begin, len(self.starts) - 1):
@@ -76,7 +76,7 @@ class _Steps(NamedTuple):
 class _GhostNode(NamedTuple):
     """A pattern's last element, and its matches in the release and in the originals."""
 
-    last: Element
+    last: ElementCodes
     published_matches: list[_Match]
     original_matches: list[_Match]
 
@@ -91,8 +91,8 @@ def count_ghosts(published_sequences: Sequences, original: Sequences, least: int
     while stack:
         node = stack.pop()
         frequent = search.keep_frequent(node, search.list_new_steps(node), least)
-        published_matches = _extend(search.published_rows, node.last, node.published_matches, frequent)
-        original_matches = _extend(search.original_rows, node.last, node.original_matches, frequent)
+        published_matches = _extend_matches(search.published_rows, node.last, node.published_matches, frequent)
+        original_matches = _extend_matches(search.original_rows, node.last, node.original_matches, frequent)
         for (item, joins), matches in published_matches.items():
             ghosts += search.count(original_matches[item, joins]) < least
             last = node.last | {item} if joins else frozenset({item})
@@ -181,7 +181,7 @@ def _keep_items(data: Sequences, kept_names: set[str]) -> Sequences:
     return Sequences(data.items, data.offsets, stays_before[data.element_offsets], data.codes[stays])
 
 
-def _find_latest_starts(row: list[Element], original: list[Element]) -> list[int]:
+def _find_latest_starts(row: list[ElementCodes], original: list[ElementCodes]) -> list[int]:
     """For each element, from where on the original at the latest contains the rest of the row; -1 if it does not."""
     latest, position = [len(original)], len(original)
     for element in reversed(row):
@@ -192,8 +192,8 @@ def _find_latest_starts(row: list[Element], original: list[Element]) -> list[int
     return latest[::-1]
 
 
-def _extend(
-    rows: list[_Row], last: Element, matches: list[_Match], steps: _Steps
+def _extend_matches(
+    rows: list[_Row], last: ElementCodes, matches: list[_Match], steps: _Steps
 ) -> dict[tuple[int, bool], list[_Match]]:
     """The leftmost matches of a pattern with one more item, in a new element or (true) in its last one."""
     extensions: dict[tuple[int, bool], list[_Match]] = defaultdict(list)

@@ -21,14 +21,14 @@ from sfumato.sequences import Sequences
 @checks_claim("exposed_sequences", "exactly", properties=("hidden_sequences",), private="sensitive")
 def _check_exposed(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     limits = {name: arguments.get(name) for name in ("max_gap", "window")}
-    places = ItemPlaces(evidence.published)
+    places = ItemPlaces(evidence.published_data)
     secrets = evidence.details["sensitive"]
     return sum(bool(places.count_matching(pattern, **limits) > most) for pattern, most in secrets)
 
 
 @checks_claim("added_elements", "exactly", needs_original=True)
 def _check_added(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return count_added(evidence.published, evidence.original, evidence.rows, str(arguments.get("mark", "")))
+    return count_added(evidence.published_data, evidence.original, evidence.rows, str(arguments.get("mark", "")))
 
 
 def count_added(published_sequences: Sequences, original: Sequences, rows: Ints | None = None, mark: str = "") -> int:
@@ -51,7 +51,7 @@ def count_added(published_sequences: Sequences, original: Sequences, rows: Ints 
 
 @checks_claim("ghost_patterns", "exactly", needs_original=True)
 def _check_ghosts(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return count_ghosts(evidence.published, evidence.original, int(arguments["min_support"]), evidence.rows)
+    return count_ghosts(evidence.published_data, evidence.original, int(arguments["min_support"]), evidence.rows)
 
 
 def drop_mark(sequences: Sequences, mark: str) -> Sequences:

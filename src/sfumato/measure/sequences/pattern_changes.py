@@ -13,7 +13,7 @@ from math import fsum
 from typing import Any
 
 from sfumato.measure.sequences.changed_items import count_marks
-from sfumato.measure.sequences.support_counts import Pattern, count_pattern_supports
+from sfumato.measure.sequences.support_counts import NamePattern, count_pattern_supports
 from sfumato.mine.sequences.containment import list_elements
 from sfumato.mine.sequences.subsequences import Subsequences, find_subsequences, list_named_patterns
 from sfumato.public.marked_items import MARK
@@ -147,7 +147,7 @@ def compare_supports(
     )
 
 
-def _name_patterns(subsequences: Subsequences, secrets: list[Pattern]) -> dict[Pattern, int]:
+def _name_patterns(subsequences: Subsequences, secrets: list[NamePattern]) -> dict[NamePattern, int]:
     """Patterns by the names of their items, without hidden ones."""
     return {
         pattern: count
@@ -156,11 +156,11 @@ def _name_patterns(subsequences: Subsequences, secrets: list[Pattern]) -> dict[P
     }
 
 
-def _name_pattern(pattern: Iterable[Any]) -> Pattern:
+def _name_pattern(pattern: Iterable[Any]) -> NamePattern:
     return tuple(tuple(sorted(map(str, element))) for element in list_elements(pattern))
 
 
-def _holds(pattern: Pattern, part: Pattern) -> bool:
+def _holds(pattern: NamePattern, part: NamePattern) -> bool:
     """Whether one pattern contains another."""
     remaining_elements = iter(pattern)
     return all(any(set(element) <= set(larger) for larger in remaining_elements) for element in part)

@@ -16,7 +16,7 @@ from sfumato.arrays import Flags, Ints
 from sfumato.baskets import Item
 from sfumato.sequences import Sequences
 
-Elements = Sequence[Sequence[Item]]
+PatternElements = Sequence[Sequence[Item]]
 
 
 class ItemPlaces:
@@ -29,29 +29,29 @@ class ItemPlaces:
         self._is_flat = len(sequences.codes) == len(sequences.element_offsets) - 1
         self._elements_by_item: dict[str, Ints] = {}
 
-    def count_matching(self, pattern: Elements, max_gap: int | None = None, window: int | None = None) -> int:
+    def count_matching(self, pattern: PatternElements, max_gap: int | None = None, window: int | None = None) -> int:
         """How many sequences contain a pattern of itemsets."""
         if not pattern:
             return len(self._sequences)
         places = self._list_elements(pattern[0])
         starts = places
         for element in pattern[1:]:
-            following = self._list_elements(element)
-            previous_index = np.searchsorted(places, following) - 1
-            is_next = self._flag_next(following, places, previous_index, max_gap)
-            places, starts = following[is_next], starts[previous_index[is_next]]
+            next_places = self._list_elements(element)
+            previous_index = np.searchsorted(places, next_places) - 1
+            is_next = self._flag_next(next_places, places, previous_index, max_gap)
+            places, starts = next_places[is_next], starts[previous_index[is_next]]
         if window is not None:
             places = places[places - starts < window]
         return len(np.unique(self._find_rows(places)))
 
-    def _flag_next(self, following: Ints, places: Ints, previous_index: Ints, max_gap: int | None) -> Flags:
+    def _flag_next(self, next_places: Ints, places: Ints, previous_index: Ints, max_gap: int | None) -> Flags:
         """Which elements go on with the match before them: it is in the same sequence, and near enough."""
         if not len(places):
-            return np.zeros(len(following), dtype=np.bool_)
+            return np.zeros(len(next_places), dtype=np.bool_)
         ends = np.where(previous_index < 0, -1, places[previous_index])
-        is_next: Flags = ends >= self._sequences.offsets[self._find_rows(following)]
+        is_next: Flags = ends >= self._sequences.offsets[self._find_rows(next_places)]
         if max_gap is not None:
-            is_next &= following - ends - 1 <= max_gap
+            is_next &= next_places - ends - 1 <= max_gap
         return is_next
 
     def _find_rows(self, elements: Ints) -> Ints:

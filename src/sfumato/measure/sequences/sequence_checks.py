@@ -47,7 +47,7 @@ class DistinctSequences:
     def find_whole(self) -> Ints:
         """Those that no other starts with: what others start with is contained in more."""
         pairs = zip(self.spellings, [*self.spellings[1:], b""], strict=True)
-        return np.flatnonzero([not following.startswith(text) for text, following in pairs])
+        return np.flatnonzero([not next_text.startswith(text) for text, next_text in pairs])
 
 
 def number_item_texts(*several: Sequences) -> dict[str, int]:
@@ -239,12 +239,12 @@ def sequence_anonymity(sequences: Sequences) -> int:
 
 @checks_claim("sequence_anonymity", "at_least", covers="people by their items")
 def _check_anonymity(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return sequence_anonymity(evidence.published)
+    return sequence_anonymity(evidence.published_data)
 
 
 @checks_claim("original_support", "at_least", needs_original=True)
 def _check_original_support(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return measure_least_containing(evidence.published, evidence.original)
+    return measure_least_containing(evidence.published_data, evidence.original)
 
 
-checks_claim("sequence_count", "exactly", properties=("sequences",))(lambda evidence, _: len(evidence.published))
+checks_claim("sequence_count", "exactly", properties=("sequences",))(lambda evidence, _: len(evidence.published_data))

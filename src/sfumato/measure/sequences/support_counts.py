@@ -15,7 +15,7 @@ from sfumato.mine.sequences.distinct_sequences import find_distinct_sequences
 from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 
-Pattern = tuple[tuple[str, ...], ...]
+NamePattern = tuple[tuple[str, ...], ...]
 """Elements of sorted item names."""
 _CodePattern = tuple[int, ...]
 _TOGETHER = 4096
@@ -23,8 +23,8 @@ _TOGETHER = 4096
 
 
 def count_pattern_supports(
-    sequences: Sequences, patterns: Iterable[Pattern], max_gap: int | None = None, window: int | None = None
-) -> dict[Pattern, int]:
+    sequences: Sequences, patterns: Iterable[NamePattern], max_gap: int | None = None, window: int | None = None
+) -> dict[NamePattern, int]:
     """How many sequences contain each pattern."""
     counts = dict.fromkeys(patterns, 0)
     if max_gap is None and window is None and sequences.codes.size == sequences.element_offsets.size - 1:

@@ -64,7 +64,7 @@ class _AlignedColumn:
     """A column before and after, numbered alike."""
 
     original: Ints
-    published: Ints
+    published_cells: Ints
     width: int
 
 
@@ -76,7 +76,9 @@ def _number_together(original: pl.Series, published_cells: pl.Series) -> _Aligne
 
 def _compare_patterns(coded_columns: Sequence[_AlignedColumn]) -> float:
     """D over the full patterns that occur."""
-    frames = [pl.DataFrame([getattr(column, side) for column in coded_columns]) for side in ("original", "published")]
+    frames = [
+        pl.DataFrame([getattr(column, side) for column in coded_columns]) for side in ("original", "published_cells")
+    ]
     counts = [frame.group_by(pl.all()).agg(pl.len().alias("count")) for frame in frames]
     names = frames[0].columns
     joint_counts = counts[0].join(counts[1], on=names, how="full", coalesce=True)
@@ -88,7 +90,7 @@ def _compare_by_bayes(other_columns: Sequence[_AlignedColumn], own_column: _Alig
     """D of two simple Bayes models: that of the column, and of each other column given its value (the chain rule)."""
     values = [
         np.bincount(part, minlength=own_column.width).astype(np.float64)
-        for part in (own_column.original, own_column.published)
+        for part in (own_column.original, own_column.published_cells)
     ]
     present_mask = (values[0] + values[1]) > 0
     marginal = [_smooth_shares(counts[present_mask]) for counts in values]
@@ -110,14 +112,14 @@ def _compare_given(
         np.concatenate(
             [
                 other.original * own_column.width + own_column.original,
-                other.published * own_column.width + own_column.published,
+                other.published_cells * own_column.width + own_column.published_cells,
             ]
         ),
         return_inverse=True,
     )
     early = np.bincount(pair_index[: len(own_column.original)], minlength=len(pairs)) + PRIOR
     late = np.bincount(pair_index[len(own_column.original) :], minlength=len(pairs)) + PRIOR
-    y, height = pairs % own_column.width, len(np.unique(np.concatenate([other.original, other.published])))
+    y, height = pairs % own_column.width, len(np.unique(np.concatenate([other.original, other.published_cells])))
     original_totals, published_totals = (counts + PRIOR * height for counts in values)
     seen_terms = (
         weights[y] * (early / original_totals[y]) * np.log2(early / original_totals[y] / (late / published_totals[y]))

@@ -144,10 +144,10 @@ def _find_least_distances(rows: Floats, people: Floats, words: Flags) -> Floats:
     people_mask = order >= len(rows)
     starts = np.empty(len(rows), dtype=np.int64)
     starts[order[~people_mask]] = np.cumsum(people_mask)[~people_mask]
-    standing = np.ascontiguousarray(people[order[people_mask] - len(rows)])
+    person_rows = np.ascontiguousarray(people[order[people_mask] - len(rows)])
     distances = np.empty(len(rows))
     for begin in range(0, len(rows), _CHUNK):
         report_progress("closest records", begin, len(rows))
         part = slice(begin, begin + _CHUNK)
-        find_closest_distances(rows[part], standing, words, starts[part], distances[part])
+        find_closest_distances(rows[part], person_rows, words, starts[part], distances[part])
     return distances

@@ -224,20 +224,22 @@ def _take_originals(evidence: Evidence) -> Table:
 
 
 checks_claim("copied_uniques", "exactly", needs_original=True)(
-    lambda evidence, _: count_copied_uniques(_take_originals(evidence), evidence.published)
+    lambda evidence, _: count_copied_uniques(_take_originals(evidence), evidence.published_data)
 )
 checks_claim("people_at_extremes", "at_least", needs_original=True)(
-    lambda evidence, arguments: count_people_at_extremes(_take_originals(evidence), evidence.published, **arguments)
+    lambda evidence, arguments: count_people_at_extremes(
+        _take_originals(evidence), evidence.published_data, **arguments
+    )
 )
 checks_claim("rare_words", "exactly", needs_original=True)(
-    lambda evidence, arguments: count_rare_words(_take_originals(evidence), evidence.published, **arguments)
+    lambda evidence, arguments: count_rare_words(_take_originals(evidence), evidence.published_data, **arguments)
 )
 
 
 @checks_claim("nearer_training", "at_most", needs_original=True)
 def _measure_nearer_training(evidence: Evidence, _: Mapping[str, Any]) -> Number:
     aside = evidence.details["holdout"]  # without it the claim stays open
-    return compare_with_holdout(evidence.published, evidence.original, aside).closest.nearer
+    return compare_with_holdout(evidence.published_data, evidence.original, aside).closest.nearer
 
 
 def _spell_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:

@@ -72,7 +72,7 @@ def class_entropy(
         raise DataError(f'{original.source}: there is no column to learn "{target}" from')
     if not len(published_table):
         raise DataError(f"{published_table.source}: the release has no rows, so nothing can be learned from it")
-    cells = [_read_cells(truth[name], published_table.frame[name], bins) for name in (target, *names)]
+    cells = [_read_value_pairs(truth[name], published_table.frame[name], bins) for name in (target, *names)]
     original_cells, published_cells = (pl.DataFrame([pair[side] for pair in cells]) for side in (0, 1))
 
     def compare(condition_names: Sequence[str]) -> EntropyChange:
@@ -84,7 +84,7 @@ def class_entropy(
     return ClassEntropy(compare([]), {name: compare([name]) for name in names}, compare(names))
 
 
-def _read_cells(original: pl.Series, published_cells: pl.Series, bins: int) -> tuple[pl.Series, pl.Series]:
+def _read_value_pairs(original: pl.Series, published_cells: pl.Series, bins: int) -> tuple[pl.Series, pl.Series]:
     """The values of a column in both tables, as texts or as the numbers of bins."""
     if not (original.dtype.is_numeric() and published_cells.dtype.is_numeric() and original.n_unique() > bins):
         return spell_cells(original).alias(original.name), spell_cells(published_cells).alias(original.name)

@@ -115,7 +115,7 @@ def non_uniform_entropy(
         covered_people = published_reading.cover.sum_leaves(people)
         # What is still known beyond the whole table: nothing of a row that was left out.
         most, kept_bits = (
-            float(rows @ _count_bits(person_counts, len(truth)))
+            float(rows @ _measure_bits(person_counts, len(truth)))
             for rows, person_counts in ((people, people), (published_reading.rows, covered_people))
         )
         shares[name] = round(1 - kept_bits / most, _DIGITS) + 0.0 if most else 0.0
@@ -130,7 +130,7 @@ def non_uniform_entropy(
     return NonUniformEntropy(round(bits / cells, _DIGITS) + 0.0, round(mean, _DIGITS), shares)
 
 
-def _count_bits(people: Floats, population_size: int) -> Floats:
+def _measure_bits(people: Floats, population_size: int) -> Floats:
     """log₂ (everybody / people), exact to the last digits where nearly everybody is meant; 0 for nobody."""
     missing = np.where(people > 0, population_size - people, 0.0)
     return np.asarray(-np.log1p(-missing / population_size) / np.log(2))
@@ -185,8 +185,8 @@ def choose_compared_columns(original: Table, published_table: Table, columns: Se
     """The requested columns, or every published one that is not identifying; an error if one is not in both tables."""
     original_names = set(original.frame.columns)
     if columns is None:
-        naming = {name for name, role in original.roles.items() if role is Role.IDENTIFYING}
-        names = [name for name in published_table.frame.columns if name not in naming]
+        identifying_names = {name for name, role in original.roles.items() if role is Role.IDENTIFYING}
+        names = [name for name in published_table.frame.columns if name not in identifying_names]
     else:
         names = list(columns)
     absent = [name for name in names if name not in original_names or name not in published_table.frame.columns]

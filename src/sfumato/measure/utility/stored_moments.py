@@ -27,11 +27,11 @@ def measure_stored_moments(comparison: StoredComparison) -> dict[str, float]:
             side.add(np.array([frame[name].to_physical().cast(pl.Float64).to_numpy() for name in names]))
     was, published_sums = sums
     spread = was.deviations
-    telling = (spread > 0) & (was.counts > 0) & (published_sums.counts > 0)
+    measurable_mask = (spread > 0) & (was.counts > 0) & (published_sums.counts > 0)
     figures = {}
-    if telling.any():
-        shifts = np.abs(published_sums.means - was.means)[telling] / spread[telling]
-        ratios = np.abs(published_sums.deviations[telling] / spread[telling] - 1)
+    if measurable_mask.any():
+        shifts = np.abs(published_sums.means - was.means)[measurable_mask] / spread[measurable_mask]
+        ratios = np.abs(published_sums.deviations[measurable_mask] / spread[measurable_mask] - 1)
         figures = {"largest_mean_shift": float(shifts.max()), "largest_spread_change": float(ratios.max())}
     if len(names) > 1:
         gaps = np.abs(was.correlate() - published_sums.correlate())[np.triu_indices(len(names), 1)]

@@ -152,8 +152,8 @@ def find_association_rules(
     sizes = np.diff(itemsets.offsets)
     longest = int(sizes.max(initial=1))
     sets = _index(itemsets, compute_needed_supports(itemsets.supports, least))
-    splitting = _RuleSplitter(sets, min(consequent_length or longest, longest), longest, at_most)
-    triples = np.concatenate([*splitting.run(len(itemsets)), np.empty((0, 3), dtype=np.int64)])
+    splitter = _RuleSplitter(sets, min(consequent_length or longest, longest), longest, at_most)
+    triples = np.concatenate([*splitter.run(len(itemsets)), np.empty((0, 3), dtype=np.int64)])
     return AssociationRules(itemsets, *(np.ascontiguousarray(triples[:, side]) for side in range(3)))
 
 
@@ -196,10 +196,10 @@ class _RuleSplitter:
         parts: list[Ints] = []
         with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
             try:
-                waiting: list[Future[list[Ints]]] = [
+                futures: list[Future[list[Ints]]] = [
                     pool.submit(self.split, first, min(first + BATCH, count)) for first in range(0, count, BATCH)
                 ]
-                for number, future in enumerate(waiting):
+                for number, future in enumerate(futures):
                     parts += future.result()
                     progress.report_progress(STEP, min((number + 1) * BATCH, count), count)
             except BaseException:

@@ -94,7 +94,7 @@ def estimate_item_supports(release: Release) -> Floats:
     """The estimated share of baskets with each possible item, in the published order; NaN where nothing can be told."""
     distortion, baskets = get_distortion(release), release.data
     inverse = DistortionInverse.make(distortion, len(baskets), 0.95, "baskets")
-    return _estimate_items(baskets, _place_items(baskets, distortion), inverse).estimates.support
+    return _estimate_items(baskets, _number_possible_items(baskets, distortion), inverse).estimates.support
 
 
 class _FrequentRow(NamedTuple):
@@ -131,7 +131,7 @@ def explore_itemsets(
         raise PolicyError("items are published as often whatever the truth is, so no support can be estimated")
     inverse = DistortionInverse.make(distortion, len(baskets), confidence, of)
     threshold = compute_least_count(min_support, len(baskets)) / len(baskets)
-    places = _place_items(baskets, distortion)
+    places = _number_possible_items(baskets, distortion)
     singles = _estimate_items(baskets, places, inverse)
     usable = inverse.list_usable_items()
     lines = usable[singles.estimates.high[usable] >= threshold]
@@ -152,7 +152,7 @@ def explore_itemsets(
     return itemsets
 
 
-def _place_items(baskets: Baskets, distortion: BasketDistortion) -> Ints:
+def _number_possible_items(baskets: Baskets, distortion: BasketDistortion) -> Ints:
     """The number among the possible items of each published one."""
     numbers = {name: number for number, name in enumerate(distortion.categories)}
     strange = sum(str(item) not in numbers for item in baskets.items)

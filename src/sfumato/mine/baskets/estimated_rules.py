@@ -64,7 +64,7 @@ def _split_level(itemsets: ExploredItemsets, level: int, least: float) -> Iterat
             is_left = [bool(mask >> position & 1) for position in range(len(lines))]
             left = tuple(line for line, is_antecedent in zip(lines, is_left, strict=True) if is_antecedent)
             right = tuple(line for line, is_antecedent in zip(lines, is_left, strict=True) if not is_antecedent)
-            left_support, right_support = (_look_up(itemsets, side) for side in (left, right))
+            left_support, right_support = (_get_support(itemsets, side) for side in (left, right))
             share = float(supports[row]) / left_support if left_support > 0 else 0.0
             if share < least - 1e-12:
                 continue
@@ -76,6 +76,6 @@ def _split_level(itemsets: ExploredItemsets, level: int, least: float) -> Iterat
             yield _EstimatedRule(names[0], names[1], float(supports[row]), min(share, 1.0), low, high, lift)
 
 
-def _look_up(itemsets: ExploredItemsets, lines: tuple[int, ...]) -> float:
+def _get_support(itemsets: ExploredItemsets, lines: tuple[int, ...]) -> float:
     level = itemsets.levels[len(lines) - 1]
     return float(level.estimates.support[level.index[lines]])

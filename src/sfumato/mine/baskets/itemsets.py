@@ -205,10 +205,10 @@ def _get_memory_size() -> int:
         return UNKNOWN_MEMORY
 
 
-def _search_pieces(baskets: Baskets, question: ItemsetQuestion, holding: _SetCollector) -> list[_FoundSets]:
+def _search_pieces(baskets: Baskets, question: ItemsetQuestion, collector: _SetCollector) -> list[_FoundSets]:
     from sfumato.mine.baskets.itemset_search import search_together
 
-    return search_together(baskets, question, holding)
+    return search_together(baskets, question, collector)
 
 
 def _join_pieces(pieces: list[_FoundSets]) -> Sequence[_FoundSets]:

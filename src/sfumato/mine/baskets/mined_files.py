@@ -49,14 +49,14 @@ def write_itemsets(
     count = 0
     with open_for_atomic_write(file) as out, ThreadPoolExecutor(max_workers=1) as pool:
         out.write("".join(f"{line}\n" for line in header).encode())
-        pending: Future[int] | None = None
+        future: Future[int] | None = None
         # One piece is written while the next is found; there are never more than two.
         for piece in search_in_turn(baskets, question, lambda *arrays: tuple(array.copy() for array in arrays)):
-            if pending is not None:
-                count += pending.result()
-            pending = pool.submit(lines.write, out, *piece)
-        if pending is not None:
-            count += pending.result()
+            if future is not None:
+                count += future.result()
+            future = pool.submit(lines.write, out, *piece)
+        if future is not None:
+            count += future.result()
         if not count:
             out.write(f"{_NOTHING}\n".encode())
     return count

@@ -100,11 +100,11 @@ class Booster:
 
     def reach(self, tree: BoosterTree, cells: Floats) -> Ints:
         """The leaf of each row."""
-        node, moving = np.zeros(len(cells), dtype=np.int64), np.arange(len(cells))
-        while len(moving := moving[tree.left[node[moving]] >= 0]):
-            current_nodes = node[moving]
-            left_mask = self.goes_left(tree, current_nodes, cells[moving, tree.feature[current_nodes]])
-            node[moving] = np.where(left_mask, tree.left[current_nodes], tree.right[current_nodes])
+        node, moving_rows = np.zeros(len(cells), dtype=np.int64), np.arange(len(cells))
+        while len(moving_rows := moving_rows[tree.left[node[moving_rows]] >= 0]):
+            current_nodes = node[moving_rows]
+            left_mask = self.goes_left(tree, current_nodes, cells[moving_rows, tree.feature[current_nodes]])
+            node[moving_rows] = np.where(left_mask, tree.left[current_nodes], tree.right[current_nodes])
         return node
 
     def score(self, records: Any) -> Floats:

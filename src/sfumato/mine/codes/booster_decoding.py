@@ -219,7 +219,7 @@ def _reach_beyond_node(end: float, side: int) -> float:
 def _take_middle_of_node(booster: Booster, tree: BoosterTree, forms: _BothForms, leaf: Ints) -> Floats:
     """XGBoost one value after the other: the middle of two values of the node's rows; NaN where a threshold is none."""
     thresholds = np.full(len(tree.left), np.nan)
-    rows_below = _list_rows(tree, leaf)
+    rows_below = _list_rows_by_node(tree, leaf)
     for node in np.flatnonzero(tree.tests):
         rows = rows_below[int(node)]
         coded_cells, true = forms.coded_cells[rows, tree.feature[node]], forms.true[rows, tree.feature[node]]
@@ -242,7 +242,7 @@ def _halve(cells: Floats, left_mask: Flags) -> float:
     return float((low + high) * np.float32(0.5))
 
 
-def _list_rows(tree: BoosterTree, leaf: Ints) -> dict[int, Ints]:
+def _list_rows_by_node(tree: BoosterTree, leaf: Ints) -> dict[int, Ints]:
     """The rows that reach each node."""
     order = np.argsort(leaf, kind="stable")
     starts = np.searchsorted(leaf[order], np.arange(len(tree.left) + 1))

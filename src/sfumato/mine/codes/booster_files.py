@@ -84,16 +84,16 @@ def _read_xgboost_tree(tree_content: dict[str, Any], group: int, columns: int, s
 
 def _reach_nodes(left: Ints, right: Ints) -> Flags:
     """Which nodes the root leads to; a file may still hold those that pruning cut off."""
-    reached_mask, waiting = np.zeros(len(left), dtype=np.bool_), [0]
-    while waiting:
-        node = waiting.pop()
+    reached_mask, stack = np.zeros(len(left), dtype=np.bool_), [0]
+    while stack:
+        node = stack.pop()
         if reached_mask[node]:
             raise ValueError
         reached_mask[node] = True
         if left[node] >= 0:
             if min(left[node], right[node]) <= node:  # so a walk ends
                 raise ValueError
-            waiting += [int(left[node]), int(right[node])]
+            stack += [int(left[node]), int(right[node])]
     return reached_mask
 
 
@@ -128,12 +128,12 @@ def _read_lightgbm(content: dict[str, Any], source: str) -> Booster:
 
 def _list_lightgbm_nodes(root: dict[str, Any]) -> list[dict[str, Any]]:
     """The nodes, parents first; a tree may be deep."""
-    nodes, waiting = [], [root]
-    while waiting:
-        node = waiting.pop()
+    nodes, stack = [], [root]
+    while stack:
+        node = stack.pop()
         nodes.append(node)
         if "left_child" in node:
-            waiting += [node["right_child"], node["left_child"]]
+            stack += [node["right_child"], node["left_child"]]
     return nodes
 
 

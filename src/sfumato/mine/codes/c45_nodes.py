@@ -106,11 +106,11 @@ class NodeCells:
     def reach(self, nodes: C45Nodes, rows: int) -> Ints:
         """The last node that each row reaches."""
         node = np.zeros(rows, dtype=np.int64)
-        moving = np.arange(rows) if nodes.column[0] >= 0 else np.zeros(0, dtype=np.int64)
-        while len(moving):
-            previous_nodes = node[moving]
-            node[moving] = self.step(nodes, moving, previous_nodes)
-            moving = moving[(node[moving] != previous_nodes) & (nodes.column[node[moving]] >= 0)]
+        moving_rows = np.arange(rows) if nodes.column[0] >= 0 else np.zeros(0, dtype=np.int64)
+        while len(moving_rows):
+            previous_nodes = node[moving_rows]
+            node[moving_rows] = self.step(nodes, moving_rows, previous_nodes)
+            moving_rows = moving_rows[(node[moving_rows] != previous_nodes) & (nodes.column[node[moving_rows]] >= 0)]
         return node
 
 

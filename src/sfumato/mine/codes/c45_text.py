@@ -16,13 +16,13 @@ def write_rules(tree: C45Tree) -> str:
     nodes, lines = tree.nodes, []
     if nodes.column[0] < 0:
         return _name_leaf(tree, 0)
-    waiting = [(child, 0, 0) for child in reversed(_list_children(tree, 0))]
-    while waiting:
-        node, parent, depth = waiting.pop()
+    stack = [(child, 0, 0) for child in reversed(_list_children(tree, 0))]
+    while stack:
+        node, parent, depth = stack.pop()
         end = f": {_name_leaf(tree, node)}" if nodes.column[node] < 0 else ""
         lines.append(f"{'|   ' * depth}{_name_branch(tree, parent, node)}{end}")
         if nodes.column[node] >= 0:
-            waiting += [(child, node, depth + 1) for child in reversed(_list_children(tree, node))]
+            stack += [(child, node, depth + 1) for child in reversed(_list_children(tree, node))]
     return "\n".join(lines)
 
 

@@ -228,7 +228,7 @@ class DecodingTable:
 
     coded_cells: Singles
     true: Singles
-    rising: Flags
+    is_rising: Flags
     classes: Ints
     """Each row's class, as an index into the key's classes."""
 
@@ -241,11 +241,11 @@ class DecodingTable:
             key.columns[name].encode(places[name]).astype(np.float32) if name in key.columns else column
             for name, column in zip(names, true, strict=True)
         ]
-        rising = [name not in key.columns or key.columns[name].rising for name in names]
+        is_rising = [name not in key.columns or key.columns[name].rising for name in names]
         classes = key.labels.number_values(table.frame[key.target], table.source)
         if int(classes.min(initial=0)) < 0:
             raise DataError(f'{table.source}: the target "{key.target}" is missing in some rows; leave them out')
-        return cls(np.column_stack(coded_columns), np.column_stack(true), np.array(rising), classes)
+        return cls(np.column_stack(coded_columns), np.column_stack(true), np.array(is_rising), classes)
 
     def decode(self, tree: Any, bag: tuple[Ints, Ints], order: Ints, is_weighted: bool) -> Any:
         """The same tree with the originals' thresholds and classes."""
@@ -253,7 +253,7 @@ class DecodingTable:
         nodes = state["nodes"].copy()
         walk = self.walk_bag(nodes, bag, order, int(state["values"].shape[2]))
         _refuse_stranger(nodes, state["values"], walk, is_weighted)
-        _restore_thresholds(nodes, self.rising, walk)
+        _restore_thresholds(nodes, self.is_rising, walk)
         values = np.ascontiguousarray(state["values"][:, :, order[order >= 0]])
         new_tree = type(tree)(tree.n_features, np.asarray(tree.n_classes, dtype=np.intp), tree.n_outputs)
         new_tree.__setstate__({**state, "nodes": nodes, "values": values})
@@ -266,7 +266,7 @@ class DecodingTable:
         names = ("left_child", "right_child", "feature", "missing_go_to_left")
         parts = np.column_stack([nodes[name] for name in names] + [np.zeros(len(nodes["feature"]))]).astype(np.int32)
         tests = parts[:, LEFT] >= 0
-        parts[tests, FALLING] = ~self.rising[parts[tests, FEATURE]]
+        parts[tests, FALLING] = ~self.is_rising[parts[tests, FEATURE]]
         threshold = nodes["threshold"].astype(np.float64)
         class_codes = order[self.classes]
         rows, weights = bag
@@ -300,16 +300,16 @@ def _refuse_stranger(nodes: Any, values: Any, walk: NodeWalk, is_weighted: bool)
     )
     # Class weights show at the root, and are the same at every other node.
     weight = expected_tally[0] / np.maximum(walk.tally[0], 1) if is_weighted else 1.0
-    same = np.allclose(expected_tally, walk.tally * weight, rtol=1e-6, atol=1e-9)
-    if not same:
+    agrees = np.allclose(expected_tally, walk.tally * weight, rtol=1e-6, atol=1e-9)
+    if not agrees:
         raise DataError(f"{_WRONG_MODEL}: rows of other classes reach its nodes")
 
 
-def _restore_thresholds(nodes: Any, rising: Flags, walk: NodeWalk) -> None:
+def _restore_thresholds(nodes: Any, is_rising: Flags, walk: NodeWalk) -> None:
     """Give every test the originals' threshold, and swap the children where codes descend."""
     tests = (nodes["left_child"] >= 0) & np.isfinite(nodes["threshold"])
     rising_mask = np.ones(len(nodes), dtype=bool)
-    rising_mask[tests] = rising[nodes["feature"][tests]]
+    rising_mask[tests] = is_rising[nodes["feature"][tests]]
     lower, upper = walk.sides[:, 0].astype(np.float64), walk.sides[:, 1].astype(np.float64)
     # Infinite where a side is empty: not a split that a learner makes.
     fit = (lower < upper) & np.isfinite(lower) & np.isfinite(upper)

@@ -77,14 +77,16 @@ def _is_plain(value: Any) -> bool:
 
 def _encode_tree(model: Any) -> dict[str, Any]:
     state = model.tree_.__getstate__()
-    parts: dict[str, Any] = {ours: state["nodes"][theirs].tolist() for ours, theirs in _list_node_parts()}
+    parts: dict[str, Any] = {
+        own_name: state["nodes"][sklearn_name].tolist() for own_name, sklearn_name in _list_node_parts()
+    }
     parts["threshold"] = ["inf" if math.isinf(threshold) else threshold for threshold in parts["threshold"]]
     seed = model.random_state if isinstance(model.random_state, int) else None
     return {**parts, "values": state["values"][:, 0, :].tolist(), "seed": seed}
 
 
 def _list_node_parts() -> list[tuple[str, str]]:
-    return [(ours, theirs) for ours, (theirs, _) in _NODES.items()]
+    return [(own_name, sklearn_name) for own_name, (sklearn_name, _) in _NODES.items()]
 
 
 def read_tree(path: str | Path) -> Any:
@@ -196,11 +198,11 @@ def build_sklearn_tree(tree_parts: dict[str, Any], columns: int, classes: int, s
     pattern = DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]).tree_
     left_children = np.asarray(tree_parts["left"], dtype=np.int64)
     nodes = np.zeros(len(left_children), dtype=pattern.__getstate__()["nodes"].dtype)
-    for ours, (theirs, kind) in _NODES.items():
-        part = tree_parts[ours]
-        if ours == "threshold":
+    for own_name, (sklearn_name, kind) in _NODES.items():
+        part = tree_parts[own_name]
+        if own_name == "threshold":
             part = [math.inf if value == "inf" else float(value) for value in part]
-        nodes[theirs] = np.asarray(part, dtype=kind)
+        nodes[sklearn_name] = np.asarray(part, dtype=kind)
     values = np.asarray(tree_parts["values"], dtype=np.float64)
     depth = check_tree_shape(nodes["left_child"], nodes["right_child"], nodes["feature"], columns, source)
     if values.shape != (len(nodes), classes) or not np.isfinite(values).all() or (values < 0).any():

@@ -70,13 +70,13 @@ def _order_nodes(ids: list[int], modes: list[str], parts: dict[str, Any]) -> lis
     """The nodes from the root down, parents first."""
     index_of = {node: position for position, node in enumerate(ids)}
     kids = [k for p, mode in enumerate(modes) if mode != "LEAF" for k in _list_children(parts, p)]
-    waiting = [node for node in ids if node not in set(kids)]
+    stack = [node for node in ids if node not in set(kids)]
     order: list[int] = []
-    while waiting and len(order) <= len(ids):
-        node = waiting.pop()
+    while stack and len(order) <= len(ids):
+        node = stack.pop()
         order.append(node)
         if modes[index_of[node]] != "LEAF":
-            waiting += reversed(_list_children(parts, index_of[node]))
+            stack += reversed(_list_children(parts, index_of[node]))
     if sorted(order) != sorted(ids):
         raise ValueError
     return order

@@ -163,16 +163,16 @@ class _TreeTextReader:
 
     def branch(self, depth: int) -> None:
         """Read one node and everything below it with an explicit stack: trees may be deep."""
-        waiting: list[tuple[int, int, str]] = [(depth, -1, "left")]
-        while waiting:
-            depth, parent, side = waiting.pop()
+        stack: list[tuple[int, int, str]] = [(depth, -1, "left")]
+        while stack:
+            depth, parent, side = stack.pop()
             if side == "right":
                 self._read_second_test(depth - 1, parent)
             node = self._read_node(depth)
             if parent >= 0:
                 (self.left if side == "left" else self.right)[parent] = node
             if not self.leaf_classes[node]:
-                waiting += [(depth + 1, node, "right"), (depth + 1, node, "left")]
+                stack += [(depth + 1, node, "right"), (depth + 1, node, "left")]
         if self.line_index != len(self.lines):
             self._refuse()
 

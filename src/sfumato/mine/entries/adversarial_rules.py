@@ -159,16 +159,16 @@ def _list_exposed_rows(cells: TableCells, rule_arrays: RuleArrays) -> tuple[Ints
 
     start = np.concatenate([[0], np.cumsum(rule_arrays.hidden_fit, dtype=np.int64)])
     exposed_rows = np.zeros(int(start[-1]), dtype=np.int32)
-    hiding = np.flatnonzero((cells.states == PRIVATE).any(axis=1)).astype(np.int32)
-    public_sets, used = _build_row_sets(cells, rule_arrays, hiding, PUBLIC)
-    secret, _ = _build_row_sets(cells, rule_arrays, hiding, PRIVATE)
+    hiding_rows = np.flatnonzero((cells.states == PRIVATE).any(axis=1)).astype(np.int32)
+    public_sets, used = _build_row_sets(cells, rule_arrays, hiding_rows, PUBLIC)
+    secret, _ = _build_row_sets(cells, rule_arrays, hiding_rows, PRIVATE)
     rules = ListedRules(
         public_sets, rule_arrays.start, used[rule_arrays.items], rule_arrays.antecedent, used[rule_arrays.target]
     )
     for begin in range(0, len(rule_arrays), STRIDE):
         report_progress("rows exposed", begin, len(rule_arrays))
         end = min(begin + STRIDE, len(rule_arrays))
-        list_exposed(rules, secret, hiding, start, exposed_rows, begin, end)
+        list_exposed(rules, secret, hiding_rows, start, exposed_rows, begin, end)
     return start, exposed_rows
 
 

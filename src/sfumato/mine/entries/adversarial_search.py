@@ -66,7 +66,7 @@ class _PackedTable:
     """Columns by rows: the item of a public entry, `items` + the item of a private one, 2 `items` for nothing."""
     earlier: Codes
     """The same as `cell` for touched rows before they were touched."""
-    tracking: bool
+    tracks_rows: bool
     """Whether touched rows are followed."""
     items: int
     """The number of items."""
@@ -99,7 +99,7 @@ def find_adversarial_rules(
     packed_table = _pack_table(
         cells, states, touched_mask, earlier_states, in_order=with_rows or touched_mask is not None
     )
-    settings = _build_settings(packed_table, confidence, max(least, 1), max_length, prior=prior, listing=with_rows)
+    settings = _build_settings(packed_table, confidence, max(least, 1), max_length, prior=prior, lists_rows=with_rows)
     shares = (
         _split_first_items(packed_table) if touched_mask is None and packed_table.cell.size >= WORTH_THREADS else []
     )
@@ -145,10 +145,10 @@ def _run_searches(searches: list[_KernelSearch], budget: SearchBudget) -> list[R
     with ThreadPoolExecutor(len(searches)) as threads:
         runs = [threads.submit(search.run, share) for search in searches]
         try:
-            running = True
-            while running:
+            is_running = True
+            while is_running:
                 progress.report_progress(STEP, sum(search.rules for search in searches))
-                running = bool(wait(runs, timeout=0.05).not_done)
+                is_running = bool(wait(runs, timeout=0.05).not_done)
         finally:
             for search in searches:
                 search.is_halted = True
@@ -192,7 +192,13 @@ def _order_rows(cells: TableCells, states: Bytes) -> Ints:
 
 
 def _build_settings(
-    packed_table: _PackedTable, confidence: Fraction, least: int, max_length: int | None, *, prior: bool, listing: bool
+    packed_table: _PackedTable,
+    confidence: Fraction,
+    least: int,
+    max_length: int | None,
+    *,
+    prior: bool,
+    lists_rows: bool,
 ) -> RuleSettings:
     from sfumato.kernels.entries.adversarial_frames import RuleSettings
 
@@ -203,13 +209,13 @@ def _build_settings(
         values=packed_table.items,
         columns=columns,
         least=least,
-        fitting=ceil(confidence * least),
+        least_fitting=ceil(confidence * least),
         numerator=threshold.numerator,
         denominator=threshold.denominator,
         longest=longest,
         prior=int(prior),
-        listing=int(listing),
-        tracking=int(packed_table.tracking),
+        lists_rows=int(lists_rows),
+        tracks_rows=int(packed_table.tracks_rows),
         afford=AFFORD,
     )
 
@@ -232,17 +238,17 @@ def round_up_fraction(share: Fraction, most: int) -> Fraction:
 class _KernelSearch:
     """One run of the kernel: its input, its state, and growing buffers."""
 
-    def __init__(self, packed_table: _PackedTable, settings: RuleSettings, ours: Flags) -> None:
+    def __init__(self, packed_table: _PackedTable, settings: RuleSettings, searched_mask: Flags) -> None:
         from sfumato.kernels.entries import adversarial_frames
 
         columns = packed_table.cell.shape[1]
         widest = int(np.diff(packed_table.first).max(initial=0))
         self.is_halted = False
         self._packed_entries = adversarial_frames.PackedEntries(
-            packed_table.cell, packed_table.earlier, packed_table.first, settings, ours
+            packed_table.cell, packed_table.earlier, packed_table.first, settings, searched_mask
         )
-        hiding = _flag_hiding_rows(packed_table)
-        runs = [np.flatnonzero(hiding), np.flatnonzero(~hiding), np.arange(len(packed_table.earlier))]
+        hiding_mask = _flag_hiding_rows(packed_table)
+        runs = [np.flatnonzero(hiding_mask), np.flatnonzero(~hiding_mask), np.arange(len(packed_table.earlier))]
         self._stacks = adversarial_frames.NodeStacks(
             state=np.zeros(adversarial_frames.STATE, dtype=np.int64),
             frames=np.zeros((columns + 2, adversarial_frames.FRAME_FIELDS), dtype=np.int64),

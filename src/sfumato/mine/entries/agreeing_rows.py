@@ -41,10 +41,10 @@ class AgreeingRows:
 
     columns: tuple[int, ...]
     groups: int
-    asking: Ints
+    query_rows: Ints
     """Asking rows, by number."""
     asking_group: Ints
-    answering: Ints
+    candidate_rows: Ints
     """Answering rows, by number."""
     answering_group: Ints
 
@@ -53,10 +53,18 @@ class AgreeingRows:
         if group_mask.all():
             return self
         number = np.where(group_mask, np.cumsum(group_mask) - 1, -1)
-        asking, answering = number[self.asking_group], number.astype(self.answering_group.dtype)[self.answering_group]
-        a, b = asking >= 0, answering >= 0
+        query_numbers, candidate_numbers = (
+            number[self.asking_group],
+            number.astype(self.answering_group.dtype)[self.answering_group],
+        )
+        a, b = query_numbers >= 0, candidate_numbers >= 0
         return AgreeingRows(
-            self.columns, int(group_mask.sum()), self.asking[a], asking[a], self.answering[b], answering[b]
+            self.columns,
+            int(group_mask.sum()),
+            self.query_rows[a],
+            query_numbers[a],
+            self.candidate_rows[b],
+            candidate_numbers[b],
         )
 
 
@@ -71,8 +79,8 @@ class AgreementQuestion:
     Answering rows may have narrower codes than 64 bits; then everything that is held of them is narrow.
     """
 
-    asking: Sequence[Ints]
-    answering: Sequence[npt.NDArray[np.integer[Any]]]
+    query_codes: Sequence[Ints]
+    candidate_codes: Sequence[npt.NDArray[np.integer[Any]]]
     widths: Sequence[int]
     """The number of values of each column."""
 
@@ -103,26 +111,26 @@ class AgreementQuestion:
             ) from None
 
     def _start_groups(self) -> AgreeingRows:
-        asking: Ints = np.arange(len(self.asking[0]) if len(self.asking) else 0, dtype=np.int64)
-        narrow = any(codes.dtype != np.int64 for codes in self.answering)
-        count = len(self.answering[0]) if len(self.answering) else 0
-        answering: Any = np.arange(count, dtype=np.int32 if narrow else np.int64)
-        return AgreeingRows((), 1, asking, np.zeros_like(asking), answering, np.zeros_like(answering))
+        query_rows: Ints = np.arange(len(self.query_codes[0]) if len(self.query_codes) else 0, dtype=np.int64)
+        narrow = any(codes.dtype != np.int64 for codes in self.candidate_codes)
+        count = len(self.candidate_codes[0]) if len(self.candidate_codes) else 0
+        candidate_rows: Any = np.arange(count, dtype=np.int32 if narrow else np.int64)
+        return AgreeingRows((), 1, query_rows, np.zeros_like(query_rows), candidate_rows, np.zeros_like(candidate_rows))
 
     def _refine_groups(self, parent: AgreeingRows, column: int) -> AgreeingRows:
         """The groups, split by the values of one more column; rows in which it is hidden are dropped."""
         width = self.widths[column]
-        values = self.asking[column][parent.asking]
+        values = self.query_codes[column][parent.query_rows]
         visible_mask = values < width
         asking_keys = parent.asking_group[visible_mask] * (width + 1) + values[visible_mask]
         keys, group = np.unique(asking_keys, return_inverse=True)
         rows, number = _select_keyed_rows(
-            keys, parent.answering, parent.answering_group, self.answering[column], width + 1, parent.groups
+            keys, parent.candidate_rows, parent.answering_group, self.candidate_codes[column], width + 1, parent.groups
         )
         return AgreeingRows(
             (*parent.columns, column),
             len(keys),
-            parent.asking[visible_mask],
+            parent.query_rows[visible_mask],
             group.astype(np.int64, copy=False),
             rows,
             number,

@@ -325,7 +325,7 @@ def _guess_column(
     other_features = features.drop_column(frame.columns.index(name))
     seed = int(chance.integers(2**31))
     choice = _choose_learner(other_features, number, np.flatnonzero(may), classes.count, learners, chance, seed)
-    taught = _draw_rows(lesson, budget.training_rows, chance)
+    taught = _draw_training_rows(lesson, budget.training_rows, chance)
     model = train_learner(choice.learner, other_features.take_rows(taught), number[taught], classes.count, seed)
     odds = model.predict_probabilities(other_features.take_rows(rows)) if classes.count else np.zeros((len(rows), 1))
     guess = odds.argmax(axis=1) if len(lesson) else np.full(len(rows), -1, dtype=np.int64)
@@ -353,7 +353,7 @@ def _choose_learner(
     seed: int,
 ) -> _LearnerChoice:
     """The learner that predicts most of the visible entries outside its training set; the prior if none beats it."""
-    tried_rows = _draw_rows(visible, CHOOSING_ROWS, chance)
+    tried_rows = _draw_training_rows(visible, CHOOSING_ROWS, chance)
     fold = chance.permutation(len(tried_rows)) % FOLDS
     right: dict[str, Flags] = {}
     for name in (PRIOR, *learners):
@@ -371,7 +371,7 @@ def _choose_learner(
     return _LearnerChoice(best, right[best], scores)
 
 
-def _draw_rows(rows: Ints, most: int, chance: np.random.Generator) -> Ints:
+def _draw_training_rows(rows: Ints, most: int, chance: np.random.Generator) -> Ints:
     """At most this many rows, drawn at random."""
     return rows if len(rows) <= most else np.sort(chance.choice(rows, most, replace=False))
 

@@ -295,10 +295,10 @@ def group_noisy_bins(counts: Ints, channel: Floats, least: int = _GROUPS) -> Int
     twice as many as the noise leaves distinguishable.
     """
     distinct_bins = float(np.sum(channel**2 / np.maximum(channel.sum(axis=1, keepdims=True), 1e-300)))
-    most, running = max(least, int(np.ceil(2 * distinct_bins))), np.cumsum(counts)
-    group_count = max(1, min(most, int(running[-1]) // _IN_GROUP))
-    ends = np.searchsorted(running, running[-1] * np.arange(1, group_count) / group_count) + 1
+    most, count_sums = max(least, int(np.ceil(2 * distinct_bins))), np.cumsum(counts)
+    group_count = max(1, min(most, int(count_sums[-1]) // _IN_GROUP))
+    ends = np.searchsorted(count_sums, count_sums[-1] * np.arange(1, group_count) / group_count) + 1
     starts = np.unique(np.concatenate([[0], ends[ends < len(counts)]]))
-    if len(starts) > 1 and running[-1] == running[starts[-1] - 1]:  # nothing is left for the last one
+    if len(starts) > 1 and count_sums[-1] == count_sums[starts[-1] - 1]:  # nothing is left for the last one
         starts = starts[:-1]
     return starts.astype(np.int64)

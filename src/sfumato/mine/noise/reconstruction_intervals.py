@@ -107,14 +107,14 @@ def _build_band(counts: Ints, channel: Floats, confidence: float) -> _ShareBand:
     starts = group_noisy_bins(counts, channel, least=20)  # the more there are, the wider each must be
     cells, group_counts = np.add.reduceat(channel, starts, axis=0), np.add.reduceat(counts, starts)
     far = np.sqrt(np.log(2 / wrong) / (2 * count))
-    running, share = np.cumsum(cells, axis=0)[:-1], np.cumsum(group_counts)[:-1] / count
+    cell_sums, share = np.cumsum(cells, axis=0)[:-1], np.cumsum(group_counts)[:-1] / count
     tail_share = wrong / (2 * len(group_counts))
     low = np.where(group_counts > 0, betaincinv(np.maximum(group_counts, 1), count - group_counts + 1, tail_share), 0.0)
     high = np.where(
         group_counts < count, betaincinv(group_counts + 1, np.maximum(count - group_counts, 1), 1 - tail_share), 1.0
     )
     return _ShareBand(
-        np.concatenate([running, cells]),
+        np.concatenate([cell_sums, cells]),
         np.concatenate([share - far, low]),
         np.concatenate([share + far, high]),
     )

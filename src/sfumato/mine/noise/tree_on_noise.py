@@ -155,7 +155,7 @@ def train_tree_on_noise(
         for index, column in enumerate(tested_columns)
         if column.noise is not None
     }
-    cells = assign_intervals(cells, noisy, _group_rows(labels, held_mask, reconstruct))
+    cells = assign_intervals(cells, noisy, _flag_row_groups(labels, held_mask, reconstruct))
     nodes = _grow_tree(cells, noisy, labels, held_mask, min_rows, max_depth, local=reconstruct == "local")
     nodes = nodes.replace_thresholds(tested_columns, [column.noise is not None for column in tested_columns])
     return TreeOnNoise(
@@ -163,7 +163,7 @@ def train_tree_on_noise(
     )
 
 
-def _group_rows(labels: ClassLabels, held_mask: Flags, reconstruct: Reconstruct) -> list[Flags]:
+def _flag_row_groups(labels: ClassLabels, held_mask: Flags, reconstruct: Reconstruct) -> list[Flags]:
     """The rows that are reconstructed together: held-out ones never with others."""
     parts = [~held_mask, held_mask] if held_mask.any() else [~held_mask]
     if reconstruct == "global":

@@ -123,20 +123,20 @@ class LocalGrower:
         start = [_NodeRows(rows, self.columns.codes[rows]) for rows in (grow, held_rows)]
         stack = [_PendingNode(-1, False, 0, frozenset(), start[0], start[1])]
         while stack:
-            pending = stack.pop()
+            open_node = stack.pop()
             node = len(tests)
             report_progress("growing the tree", node)
-            if pending.parent >= 0:
-                children[pending.parent][0 if pending.is_left else 1] = node
-            tallies.append(self._tally(pending.grow.rows))
-            held_tallies.append(self._tally(pending.held_part.rows))
+            if open_node.parent >= 0:
+                children[open_node.parent][0 if open_node.is_left else 1] = node
+            tallies.append(self._tally(open_node.grow.rows))
+            held_tallies.append(self._tally(open_node.held_part.rows))
             children.append([LEAF, LEAF])
-            split, pending = self._split(pending, tallies[-1])
+            split, open_node = self._split(open_node, tallies[-1])
             if split is None:
                 tests.append((LEAF, np.nan, False))
                 continue
             tests.append((split.feature, self.columns.place_threshold(split.feature, split.code), split.missing_left))
-            stack += self._build_children(pending, split, node)
+            stack += self._build_children(open_node, split, node)
         feature, threshold, missing = (np.array(part) for part in zip(*tests, strict=True))
         sides = np.array(children, dtype=np.int64)
         nodes = TreeNodes(feature.astype(np.int64), threshold, sides[:, 0], sides[:, 1], missing, np.array(tallies))
@@ -145,19 +145,19 @@ class LocalGrower:
     def _tally(self, rows: Ints) -> Ints:
         return np.bincount(self.classes[rows], minlength=self.count).astype(np.int64)
 
-    def _split(self, pending: _PendingNode, tally: Ints) -> tuple[_NodeSplit | None, _PendingNode]:
+    def _split(self, open_node: _PendingNode, tally: Ints) -> tuple[_NodeSplit | None, _PendingNode]:
         """The best test at a node, and the node with its rows coded again if that was worth it."""
-        rows = len(pending.grow.rows)
-        if rows < 2 * self.min_rows or pending.depth == self.max_depth or int((tally > 0).sum()) < 2:
-            return None, pending
-        if pending.depth and rows >= self.reconstruct_from:  # at the root it has been done
+        rows = len(open_node.grow.rows)
+        if rows < 2 * self.min_rows or open_node.depth == self.max_depth or int((tally > 0).sum()) < 2:
+            return None, open_node
+        if open_node.depth and rows >= self.reconstruct_from:  # at the root it has been done
             grow, held_part = (
-                self._reconstruct(part, pending.tested_columns) for part in (pending.grow, pending.held_part)
+                self._reconstruct(part, open_node.tested_columns) for part in (open_node.grow, open_node.held_part)
             )
-            pending = replace(pending, grow=grow, held_part=held_part)
+            open_node = replace(open_node, grow=grow, held_part=held_part)
         return find_purest_split(
-            pending.grow.codes, self.classes[pending.grow.rows], self.count, self.columns.missing, self.min_rows
-        ), pending
+            open_node.grow.codes, self.classes[open_node.grow.rows], self.count, self.columns.missing, self.min_rows
+        ), open_node
 
     def _reconstruct(self, part: _NodeRows, tested_columns: frozenset[int]) -> _NodeRows:
         codes, classes = part.codes.copy(), self.classes[part.rows]
@@ -172,25 +172,25 @@ class LocalGrower:
                 codes[of_class, index] = column.assign_intervals(part.rows[of_class])
         return _NodeRows(part.rows, codes)
 
-    def _build_children(self, pending: _PendingNode, split: _NodeSplit, node: int) -> list[_PendingNode]:
+    def _build_children(self, open_node: _PendingNode, split: _NodeSplit, node: int) -> list[_PendingNode]:
         """The right child first, so that the left one is grown next."""
-        tested_columns = pending.tested_columns | {split.feature}
+        tested_columns = open_node.tested_columns | {split.feature}
         goes = [
             np.where(
                 part.codes[:, split.feature] == self.columns.missing,
                 split.missing_left,
                 part.codes[:, split.feature] <= split.code,
             )
-            for part in (pending.grow, pending.held_part)
+            for part in (open_node.grow, open_node.held_part)
         ]
         return [
             _PendingNode(
                 node,
                 is_left,
-                pending.depth + 1,
+                open_node.depth + 1,
                 tested_columns,
-                pending.grow.select(goes[0] == is_left),
-                pending.held_part.select(goes[1] == is_left),
+                open_node.grow.select(goes[0] == is_left),
+                open_node.held_part.select(goes[1] == is_left),
             )
             for is_left in (False, True)
         ]

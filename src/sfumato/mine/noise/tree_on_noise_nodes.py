@@ -50,13 +50,13 @@ class TreeNodes:
     def find_leaves(self, rows: Floats) -> Ints:
         """The leaf of each row."""
         nodes = np.zeros(len(rows), dtype=np.int64)
-        going = np.arange(len(rows)) if self.feature[0] != LEAF else np.zeros(0, dtype=np.int64)
-        while len(going):
-            node = nodes[going]
-            cells = rows[going, self.feature[node]]
+        open_rows = np.arange(len(rows)) if self.feature[0] != LEAF else np.zeros(0, dtype=np.int64)
+        while len(open_rows):
+            node = nodes[open_rows]
+            cells = rows[open_rows, self.feature[node]]
             low = np.where(np.isnan(cells), self.missing_left[node], cells <= self.threshold[node])
-            nodes[going] = np.where(low, self.left[node], self.right[node])
-            going = going[self.feature[nodes[going]] != LEAF]
+            nodes[open_rows] = np.where(low, self.left[node], self.right[node])
+            open_rows = open_rows[self.feature[nodes[open_rows]] != LEAF]
         return nodes
 
     def count_classes(self, rows: Floats, classes: Ints) -> Ints:

@@ -69,7 +69,7 @@ def _grow_again(condition: str, leaves: Mapping[Conditions, Counter[str]]) -> Tr
     if frozenset() in leaves:
         return TreeNode(condition, counts) if len(leaves) == 1 else None
     questions = {item.removeprefix(NOT) for leaf_conditions in leaves for item in leaf_conditions}
-    splits = [parts for question in sorted(questions) if (parts := _divide(leaves, question)) is not None]
+    splits = [parts for question in sorted(questions) if (parts := _divide_leaves(leaves, question)) is not None]
     if not splits:
         return None
     best = min(splits, key=_measure_impurity)
@@ -81,7 +81,7 @@ def _grow_again(condition: str, leaves: Mapping[Conditions, Counter[str]]) -> Tr
 Division = dict[str, dict[Conditions, Counter[str]]]
 
 
-def _divide(leaves: Mapping[Conditions, Counter[str]], question: str) -> Division | None:
+def _divide_leaves(leaves: Mapping[Conditions, Counter[str]], question: str) -> Division | None:
     """The leaves by their answer to a question, without it; None if some do not answer or all answer alike."""
     parts: Division = {question: {}, NOT + question: {}}
     for leaf_conditions, counts in leaves.items():

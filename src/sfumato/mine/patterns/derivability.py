@@ -52,7 +52,7 @@ class Conjunction(NamedTuple):
 class ForcedPattern:
     """A pattern whose support lies between 1 and k − 1 in every database that agrees with the published supports."""
 
-    either: tuple[Conjunction, ...]
+    conjunctions: tuple[Conjunction, ...]
     """The pattern: one conjunction, or one or the other of two."""
     least: int
     most: int
@@ -133,15 +133,17 @@ def forced_patterns(patterns: Patterns, k: int) -> list[ForcedPattern]:
             f"published patterns or rules are examined, not {type(patterns).__name__}; of a release, give its data; "
             "for baskets use inference_channels"
         )
-    reasoning = reason_from_supports(patterns, k)
-    leaks = [*_decode_records(reasoning, patterns.items), *_list_leftover_channels(reasoning, patterns, k)]
+    inferences = reason_from_supports(patterns, k)
+    leaks = [*_decode_records(inferences, patterns.items), *_list_leftover_channels(inferences, patterns, k)]
     if len(patterns.items) <= EXACT_ITEMS and len(patterns):
         exact = find_exactly_forced(patterns, k).patterns  # its ranges are the tightest
-        exact_conjunctions = {pattern.either[0] for pattern in exact}
-        leaks = [leak for leak in leaks if len(leak.either) > 1 or leak.either[0] not in exact_conjunctions] + list(
-            exact
-        )
-    return sorted(leaks, key=lambda pattern: (sum(len(p) + len(a) for p, a in pattern.either), repr(pattern.either)))
+        exact_conjunctions = {pattern.conjunctions[0] for pattern in exact}
+        leaks = [
+            leak for leak in leaks if len(leak.conjunctions) > 1 or leak.conjunctions[0] not in exact_conjunctions
+        ] + list(exact)
+    return sorted(
+        leaks, key=lambda pattern: (sum(len(p) + len(a) for p, a in pattern.conjunctions), repr(pattern.conjunctions))
+    )
 
 
 def reason_from_supports(patterns: Patterns, k: int, until_found: bool = False) -> SupportReasoning:
@@ -208,14 +210,14 @@ def _name_mask_items(mask: int, names: Items) -> Items:
     return tuple(names[code] for code in range(len(names)) if mask >> code & 1)
 
 
-def _decode_records(reasoning: SupportReasoning, names: Items) -> Iterator[ForcedPattern]:
+def _decode_records(inferences: SupportReasoning, names: Items) -> Iterator[ForcedPattern]:
     """The records as patterns."""
     from sfumato.kernels.patterns.small_patterns import DERIVED, EITHER
 
-    for kind, node, item, mask, other, least, most in reasoning.records.tolist():
+    for kind, node, item, mask, other, least, most in inferences.records.tolist():
         if kind == DERIVED:
             continue
-        members = reasoning.known_sets.list_members(node) + (() if item < 0 else (item,))
+        members = inferences.known_sets.list_members(node) + (() if item < 0 else (item,))
         masks = (mask, other) if kind == EITHER else (mask,)
         yield ForcedPattern(
             tuple(_build_conjunction(members, present_mask, names) for present_mask in masks), least, most
@@ -235,12 +237,12 @@ def _index_pattern_supports(patterns: Patterns) -> dict[frozenset[int], int]:
     }
 
 
-def _list_leftover_channels(reasoning: SupportReasoning, patterns: Patterns, k: int) -> Iterator[ForcedPattern]:
+def _list_leftover_channels(inferences: SupportReasoning, patterns: Patterns, k: int) -> Iterator[ForcedPattern]:
     """Channels of sets that lack a subset: only intervals in which every set is known, such as a rule's two sides."""
-    if not len(reasoning.known_sets.left_over):
+    if not len(inferences.known_sets.left_over):
         return
     supports = _index_pattern_supports(patterns) | {frozenset(): patterns.baskets}
-    for row in reasoning.known_sets.left_over.tolist():
+    for row in inferences.known_sets.left_over.tolist():
         outer = tuple(patterns.codes[patterns.offsets[row] : patterns.offsets[row + 1]].tolist())
         exact: dict[frozenset[int], int] = {}
         next_sets = [frozenset(outer)]

@@ -79,7 +79,7 @@ def find_widest_channels(known_sets: KnownSets, records: Ints) -> Ints:
         head=np.full(count, -1, dtype=np.int64),
         counts=np.zeros(count, dtype=np.int64),
         owner=np.full(len(outer.codes) + 1, -1, dtype=np.int64),
-        following=np.full(len(outer.codes) + 1, -1, dtype=np.int64),
+        next_entry=np.full(len(outer.codes) + 1, -1, dtype=np.int64),
         state=np.zeros(2, dtype=np.int64),
     )
     for begin in range(0, len(order), _CHUNK):

@@ -39,7 +39,7 @@ def lay_whole_joins(sequences: Sequences, question: SubsequenceQuestion, rank: C
         masks=np.empty(elements, dtype=np.uint64),
         followers=np.empty(elements, dtype=np.uint64),
         begins=np.empty(elements, dtype=np.uint32),
-        joining=np.empty(tokens, dtype=np.uint64),
+        joining_items=np.empty(tokens, dtype=np.uint64),
         **make_join_partners(),
         codes=layout.codes,
         ranks=np.arange(items, dtype=np.int32),
@@ -121,9 +121,9 @@ def _list_tasks(rows: ElementRows, is_extended: Flags) -> ElementRows:
 
 def _flag_paired(pairs: PairCounts, axis: int, least: int) -> Flags:
     """Whether each item is followed or joined (axis 1), or follows or joins (axis 0), in enough rows."""
-    items = math.isqrt(pairs.following.size)
-    following, joining = (counts.reshape(items, items).max(axis=axis) >= least for counts in pairs)
-    flags: Flags = following | joining
+    items = math.isqrt(pairs.order_counts.size)
+    ordered_mask, joint_mask = (counts.reshape(items, items).max(axis=axis) >= least for counts in pairs)
+    flags: Flags = ordered_mask | joint_mask
     return flags
 
 

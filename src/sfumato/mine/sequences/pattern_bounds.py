@@ -37,7 +37,7 @@ def bound_patterns(sequences: Sequences, least: int, max_length: int) -> Pattern
     members = len(order)
     while members > 1 and best.patterns < MANY:
         length = _find_common_arches(sequences, order[:members], least)
-        best = max(best, _count_words(members, min(length, max_length)))
+        best = max(best, _bound_words(members, min(length, max_length)))
         members //= 2
     return best
 
@@ -53,7 +53,7 @@ def _find_common_arches(sequences: Sequences, codes: Ints, least: int) -> int:
     return int(np.partition(arches, len(arches) - least)[len(arches) - least])
 
 
-def _count_words(letters: int, longest: int) -> PatternBound:
+def _bound_words(letters: int, longest: int) -> PatternBound:
     """The words of at most this many letters."""
     patterns = codes = 0
     for length in range(1, longest + 1):

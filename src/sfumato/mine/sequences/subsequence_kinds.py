@@ -16,7 +16,7 @@ from sfumato.arrays import Flags
 from sfumato.mine.sequences.subsequences import Subsequences, list_pattern_codes
 from sfumato.runtime.progress import report_progress
 
-Elements = tuple[tuple[int, ...], ...]
+ElementTuples = tuple[tuple[int, ...], ...]
 
 
 def flag_uncovered(subsequences: Subsequences, same_support: bool) -> Flags:
@@ -45,16 +45,16 @@ class _PatternIndex:
     """Patterns, and for each item a bit for each of them that holds it: a whole number may have any number of bits."""
 
     def __init__(self) -> None:
-        self.patterns: list[Elements] = []
+        self.patterns: list[ElementTuples] = []
         self.holders: dict[int, int] = defaultdict(int)
 
-    def add(self, pattern: Elements) -> None:
+    def add(self, pattern: ElementTuples) -> None:
         bit = 1 << len(self.patterns)
         self.patterns.append(pattern)
         for code in {code for element in pattern for code in element}:
             self.holders[code] |= bit
 
-    def covers(self, pattern: Elements) -> bool:
+    def covers(self, pattern: ElementTuples) -> bool:
         """Whether some pattern of the index contains this one."""
         candidates = (1 << len(self.patterns)) - 1
         for code in {code for element in pattern for code in element}:
@@ -67,7 +67,7 @@ class _PatternIndex:
         return False
 
 
-def _is_inside(pattern: Elements, other: Elements) -> bool:
+def _is_inside(pattern: ElementTuples, other: ElementTuples) -> bool:
     """Whether each element is part of another one of the other pattern, in order."""
     remaining_elements = iter(other)
     return all(any(set(element) <= set(larger) for larger in remaining_elements) for element in pattern)

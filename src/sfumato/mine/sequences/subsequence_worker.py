@@ -152,7 +152,7 @@ class SubsequenceWorker:
             masks=np.empty(4096, np.uint64),
             followers=np.empty(4096, np.uint64),
             begins=np.empty(4096, np.uint32),
-            joining=np.empty(4096, np.uint64),
+            joining_items=np.empty(4096, np.uint64),
             **make_join_partners(),
             codes=np.empty(MOST_JOIN_ITEMS, np.int32),
             ranks=np.empty(MOST_JOIN_ITEMS, np.int32),
@@ -266,7 +266,7 @@ _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
     subsequences_output.END_CHILDREN: ("_ends", ("items", "begins", "ends", "supports")),
     subsequences_output.END_SLOTS: ("_insertions", ("counts", "marks")),
     subsequences_output.JOIN_TOKENS: ("_join", ("masks", "followers", "begins")),
-    subsequences_output.JOIN_OCCURRENCES: ("_join", ("joining",)),
+    subsequences_output.JOIN_OCCURRENCES: ("_join", ("joining_items",)),
     subsequences_output.JOIN_FRAMES: (
         "_join_stack",
         ("frames", "items", "begins", "ends", "supports", "lasts", "follows", "joins"),

@@ -31,9 +31,9 @@ async def refuse_common_names(network: Network, names: Sequence[bytes]) -> None:
     group = get_group()
     domain = f"{DOMAIN} {network.session}"
     points = await compute(map_over_points, lambda name: group.hash_entry(domain, name), list(names))
-    filling = [group.hash_to_point(secrets.token_bytes(64)) for _ in range(length - len(points))]
+    filler_points = [group.hash_to_point(secrets.token_bytes(64)) for _ in range(length - len(points))]
     site_secrets = SiteSecrets(group.draw_scalar(), group.draw_scalar())
-    mixed_points = await mix_lists(network, site_secrets, [*points, *filling], STEP, network.sites)
+    mixed_points = await mix_lists(network, site_secrets, [*points, *filler_points], STEP, network.sites)
     if network.site == network.sites[-1]:
         is_common = len(set(mixed_points)) < len(mixed_points)
         await network.broadcast(f"{STEP}/common", facts={"is_common": is_common})

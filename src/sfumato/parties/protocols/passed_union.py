@@ -28,14 +28,14 @@ async def unite_by_passing(
     group = get_group()
     scalar = group.draw_scalar()
     points = fill_list(group, network.session, entries, length)
-    passing = sorted(await compute(multiply_all, group, scalar, list(points)))
+    hop_points = sorted(await compute(multiply_all, group, scalar, list(points)))
     predecessor, successor = (network.sites[(network.index + move) % len(network.sites)] for move in (-1, 1))
     for hop in range(1, len(network.sites)):
-        await network.send(successor, f"{step}/pass {hop}", {"points": pack_points(passing)})
+        await network.send(successor, f"{step}/pass {hop}", {"points": pack_points(hop_points)})
         received_points = await receive_points(network, group, predecessor, f"{step}/pass {hop}", length)
-        passing = sorted(await compute(multiply_all, group, scalar, received_points))
+        hop_points = sorted(await compute(multiply_all, group, scalar, received_points))
     union = await open_in_turn(
-        network, group, scalar, await _collect(network, group, passing, step), network.sites, step, "union"
+        network, group, scalar, await _collect(network, group, hop_points, step), network.sites, step, "union"
     )
     all_entries = await reveal_entries(network, points, union, width, step)
     network.learn(
@@ -52,7 +52,7 @@ async def _collect(network: Network, group: Group, passed_points: list[bytes], s
         return []
     lists = [
         passed_points,
-        *[await receive_points(network, group, site, kind, len(passed_points)) for site in network.others],
+        *[await receive_points(network, group, site, kind, len(passed_points)) for site in network.other_sites],
     ]
     common_counts = sorted(len(set(left) & set(right)) for left, right in combinations(lists, 2))
     network.learn(f"{step}: how many entries any two sites have in common ({', '.join(map(str, common_counts))})")

@@ -65,11 +65,11 @@ async def add_around_ring(network: Network, terms: Ints, bits: int, step: str) -
     randoms = np.zeros(0, dtype=np.uint64)
     if index == 0:
         randoms = np.array([secrets.randbits(bits) for _ in range(terms.size)], dtype=np.uint64)
-        passing = randoms
+        partial_sums = randoms
     else:
         message = await network.receive(network.sites[index - 1], kind)
-        passing = message.get_array("sums", np.uint64, terms.size)
-    sums = (passing + terms.astype(np.uint64)) & mask  # uint64 wraps modulo 2^64, which 2^bits divides
+        partial_sums = message.get_array("sums", np.uint64, terms.size)
+    sums = (partial_sums + terms.astype(np.uint64)) & mask  # uint64 wraps modulo 2^64, which 2^bits divides
     if index < len(network.sites) - 1:
         await network.send(network.sites[index + 1], kind, {"sums": sums})
     return sums if index else randoms
@@ -159,12 +159,14 @@ def _build_tests(group: Group, key: bytes, ciphers: _BitCiphers, sums: Words, co
         tests.bases.extend(number_tests.bases)
         tests.masked_points.extend(number_tests.masked_points)
     randoms = [group.draw_scalar() for _ in tests.bases]
-    blinding = encrypt_points(group, key, map_over_points(group.multiply, randoms, tests.masked_points))
-    bases = map_over_points(group.add, map_over_points(group.multiply, randoms, tests.bases), blinding.bases)
+    blinding_cipher = encrypt_points(group, key, map_over_points(group.multiply, randoms, tests.masked_points))
+    bases = map_over_points(group.add, map_over_points(group.multiply, randoms, tests.bases), blinding_cipher.bases)
     tests_per_number = len(bases) // max(sums.size, 1)
     rows = [range(start, start + tests_per_number) for start in range(0, len(bases), tests_per_number or 1)]
     order = [position for row in rows for position in sorted(row, key=bases.__getitem__)]  # shuffles within a number
-    return Cipher([bases[position] for position in order], [blinding.masked_points[position] for position in order])
+    return Cipher(
+        [bases[position] for position in order], [blinding_cipher.masked_points[position] for position in order]
+    )
 
 
 def _list_tests(group: Group, constants: Mapping[int, bytes], bits: Cipher, number: int, coin: bool) -> Cipher:

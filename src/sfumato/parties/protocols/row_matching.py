@@ -36,10 +36,10 @@ async def align_by_number(network: Network, rows: int) -> Ints:
     """All rows in their order, after a check that every site has as many."""
     messages = await network.exchange("rows/count", facts={"rows": rows})
     counts = {site: message.get_fact("rows", int) for site, message in messages.items()}
-    differing = [site for site, count in counts.items() if count != rows]
-    if differing:
+    odd_sites = [site for site, count in counts.items() if count != rows]
+    if odd_sites:
         raise PartyError(
-            f'site "{differing[0]}" has {counts[differing[0]]:,} rows and this one {rows:,}, so they are not aligned '
+            f'site "{odd_sites[0]}" has {counts[odd_sites[0]]:,} rows and this one {rows:,}, so they are not aligned '
             "by number; name a key column at every site"
         )
     network.learn("rows: that every site has as many rows")
@@ -56,8 +56,8 @@ async def align_by_key(network: Network, keys: Sequence[bytes], step: str = "row
     scalar = group.draw_scalar()
     domain = f"{DOMAIN} {network.session}"
     points = await compute(map_over_points, lambda key: group.hash_entry(domain, key), list(keys))
-    filling = [group.hash_to_point(secrets.token_bytes(64)) for _ in range(length - len(points))]
-    own_points = sorted(await compute(multiply_all, group, scalar, [*points, *filling]))
+    filler_points = [group.hash_to_point(secrets.token_bytes(64)) for _ in range(length - len(points))]
+    own_points = sorted(await compute(multiply_all, group, scalar, [*points, *filler_points]))
     common = await _intersect(network, group, scalar, own_points, step)
     bare = await open_in_turn(network, group, scalar, common, network.sites, step, "common")
     places = {point: row for row, point in enumerate(points)}
@@ -87,18 +87,18 @@ async def agree_on_longest(network: Network, own_length: int, step: str, noun: s
 async def _intersect(network: Network, group: Group, scalar: bytes, own_points: list[bytes], step: str) -> list[bytes]:
     """At the first site, the points that all lists share under all scalars; elsewhere nothing."""
     sites, kind = network.sites, f"{step}/round"
-    following, previous = sites[(network.index + 1) % len(sites)], sites[network.index - 1]
-    passing = own_points
+    successor, previous = sites[(network.index + 1) % len(sites)], sites[network.index - 1]
+    hop_points = own_points
     for _ in range(len(sites) - 1):
-        await network.send(following, kind, {"points": pack_points(passing)})
+        await network.send(successor, kind, {"points": pack_points(hop_points)})
         received_points = await receive_points(network, group, previous, kind, len(own_points))
-        passing = sorted(await compute(multiply_all, group, scalar, received_points))
+        hop_points = sorted(await compute(multiply_all, group, scalar, received_points))
     if network.index > 0:
-        await network.send(sites[0], f"{step}/list", {"points": pack_points(passing)})
+        await network.send(sites[0], f"{step}/list", {"points": pack_points(hop_points)})
         return []
     lists = [
-        passing,
-        *[await receive_points(network, group, site, f"{step}/list", len(own_points)) for site in network.others],
+        hop_points,
+        *[await receive_points(network, group, site, f"{step}/list", len(own_points)) for site in network.other_sites],
     ]
     if len(sites) > 2:
         network.learn(f"{step}: how many people any two or more named sites have in common, not who they are")

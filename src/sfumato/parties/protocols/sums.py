@@ -30,7 +30,7 @@ async def add_residues(network: Network, values: Words, step: str) -> Words:
     """The total of all sites' arrays, modulo the prime; all arrays have one shape."""
     randomness, flat = Randomness.secure(), values.ravel()
     own_share = flat
-    for receiver in network.others:
+    for receiver in network.other_sites:
         part = draw_uniform(randomness, flat.size)
         own_share = subtract(own_share, part)
         await network.send(receiver, f"{step}/part", {"part": part})

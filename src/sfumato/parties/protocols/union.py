@@ -78,16 +78,19 @@ async def unite_privately(
     site_secrets = SiteSecrets(group.draw_scalar(), group.draw_scalar())
     domain = f"{DOMAIN} {network.session}"  # points of different runs have nothing in common
     points: dict[bytes, bytes | None] = {group.hash_entry(domain, entry): entry for entry in entries}
-    filling = group.hash_entry(f"filling of {domain}", b"")
-    padded_list = [*points, *[filling] * (length + 1 - len(points))]  # one at least, so that the union always holds it
+    filler_point = group.hash_entry(f"filling of {domain}", b"")
+    padded_list = [
+        *points,
+        *[filler_point] * (length + 1 - len(points)),
+    ]  # one at least, so that the union always holds it
     mixers = network.sites if len(network.sites) == 2 else network.sites[1:]
     mixed_points = await mix_lists(network, site_secrets, padded_list, step, mixers)
     union = await open_in_turn(
         network, group, site_secrets.scalar, sorted(set(mixed_points)), mixers[::-1], step, "union"
     )
-    if filling not in union:
+    if filler_point not in union:
         raise PartyError("the union lacks the filling of this site's list; a site did not follow the protocol")
-    union.remove(filling)
+    union.remove(filler_point)
     all_entries = await reveal_entries(network, points, union, width, step)
     if network.site == network.sites[-1]:
         network.learn(f"{step}: {len(all_entries)} entries that some site has, and {describe_repeats(mixed_points)}")
@@ -130,7 +133,7 @@ async def mix_lists(
 
 async def _join_lists(network: Network, group: Group, own_cipher: Cipher, kind: str) -> Cipher:
     count = len(own_cipher.bases)
-    lists = [own_cipher, *[await _receive_cipher(network, group, site, kind, count) for site in network.others]]
+    lists = [own_cipher, *[await _receive_cipher(network, group, site, kind, count) for site in network.other_sites]]
     return Cipher([point for part in lists for point in part.bases], [p for part in lists for p in part.masked_points])
 
 
@@ -197,10 +200,12 @@ def mix_points(group: Group, site_secrets: SiteSecrets, next_key: bytes | None, 
     )
     if next_key is None:
         return Cipher([], sorted(open_points))
-    blinding = encrypt_points(group, next_key, open_points)
-    bases = map_over_points(group.add, multiply_all(group, site_secrets.scalar, cipher.bases), blinding.bases)
+    blinding_cipher = encrypt_points(group, next_key, open_points)
+    bases = map_over_points(group.add, multiply_all(group, site_secrets.scalar, cipher.bases), blinding_cipher.bases)
     order = sorted(range(len(bases)), key=bases.__getitem__)  # by bytes that are random to everyone else
-    return Cipher([bases[position] for position in order], [blinding.masked_points[position] for position in order])
+    return Cipher(
+        [bases[position] for position in order], [blinding_cipher.masked_points[position] for position in order]
+    )
 
 
 async def reveal_entries(

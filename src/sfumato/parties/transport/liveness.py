@@ -32,9 +32,9 @@ LONGEST_PAUSE = 10.0
 class Activity:
     """What one site is doing, as its computations and its connections see it."""
 
-    computing: int = 0
+    computing_tasks: int = 0
     """How many computations are running."""
-    waiting: int = 0
+    waiting_tasks: int = 0
     """How many messages are waited for."""
     failure: PartyError | None = None
     """Why the run has failed meanwhile; computations then end at their next step."""
@@ -57,11 +57,11 @@ def follow_activity(activity: Activity) -> Iterator[None]:
 def mark_computing() -> Iterator[None]:
     """Record that a computation runs inside the block."""
     activity = _activity.get() or Activity()
-    activity.computing += 1
+    activity.computing_tasks += 1
     try:
         yield
     finally:
-        activity.computing -= 1
+        activity.computing_tasks -= 1
 
 
 def stop_if_failed() -> None:

@@ -69,9 +69,9 @@ class Network(ABC):
         self.session, self.timeout, self.most_bytes = session, timeout, most_bytes
         self.transcript = Transcript(hashlib.sha256(session.encode()).hexdigest())
         self.learnt_sentences: list[str] = []
-        self.activity, self.signs = Activity(), SignsOfLife(self.others)
-        self._sent_counts = dict.fromkeys(self.others, 0)
-        self._received_counts = dict.fromkeys(self.others, 0)
+        self.activity, self.signs = Activity(), SignsOfLife(self.other_sites)
+        self._sent_counts = dict.fromkeys(self.other_sites, 0)
+        self._received_counts = dict.fromkeys(self.other_sites, 0)
 
     @property
     def index(self) -> int:
@@ -79,7 +79,7 @@ class Network(ABC):
         return self.sites.index(self.site)
 
     @property
-    def others(self) -> tuple[str, ...]:
+    def other_sites(self) -> tuple[str, ...]:
         """All sites but this one, in order."""
         return tuple(site for site in self.sites if site != self.site)
 
@@ -120,16 +120,16 @@ class Network(ABC):
 
     async def _wait_for_frame(self, sender: str, kind: str) -> bytes:
         """The next frame of a site, which may take as long as there are signs of life."""
-        start_time, fetching = time.monotonic(), asyncio.ensure_future(self._fetch(sender))
-        self.activity.waiting += 1
+        start_time, fetch_task = time.monotonic(), asyncio.ensure_future(self._fetch(sender))
+        self.activity.waiting_tasks += 1
         try:
             while (seconds := self.signs.count_seconds_left(sender, start_time, self.timeout)) > 0:
-                await asyncio.wait([fetching], timeout=seconds)
-                if fetching.done():
-                    return fetching.result()
+                await asyncio.wait([fetch_task], timeout=seconds)
+                if fetch_task.done():
+                    return fetch_task.result()
         finally:
-            self.activity.waiting -= 1
-            fetching.cancel()
+            self.activity.waiting_tasks -= 1
+            fetch_task.cancel()
         is_alive = self.signs.last[sender] > time.monotonic() - self.timeout
         raise PartyError(
             f'site "{sender}" sent nothing for {self.timeout:g} s in "{kind}"'
@@ -141,12 +141,12 @@ class Network(ABC):
         self, kind: str, arrays: Mapping[str, Array] | None = None, facts: Mapping[str, Fact] | None = None
     ) -> None:
         """Send one message to every other site."""
-        for receiver in self.others:
+        for receiver in self.other_sites:
             await self.send(receiver, kind, arrays, facts)
 
     async def gather(self, kind: str) -> dict[str, Message]:
         """The next message of every other site."""
-        return {sender: await self.receive(sender, kind) for sender in self.others}
+        return {sender: await self.receive(sender, kind) for sender in self.other_sites}
 
     async def exchange(
         self, kind: str, arrays: Mapping[str, Array] | None = None, facts: Mapping[str, Fact] | None = None
@@ -159,7 +159,7 @@ class Network(ABC):
 
     async def abort(self, reason: str) -> None:
         """Tell the other sites that this one stops; failures are ignored, as the connection may be what failed."""
-        for receiver in self.others:
+        for receiver in self.other_sites:
             try:
                 await asyncio.wait_for(
                     self.send(receiver, ABORT, facts={"reason": reason[:300]}), min(self.timeout, 2.0)
@@ -284,11 +284,11 @@ async def _run_local_sites(
         return await protocol(LocalNetwork(site, sites, session, wires), site_input)
 
     tasks = [asyncio.create_task(run(site, site_input)) for site, site_input in zip(sites, inputs, strict=True)]
-    done_tasks, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
-    while waiting:
-        for task in waiting:
+    done_tasks, open_tasks = await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+    while open_tasks:
+        for task in open_tasks:
             task.cancel()
-        _, waiting = await asyncio.wait(waiting, timeout=1.0)
+        _, open_tasks = await asyncio.wait(open_tasks, timeout=1.0)
     errors = [error for task in tasks if task in done_tasks and (error := task.exception()) is not None]
     if errors:
         raise errors[0]

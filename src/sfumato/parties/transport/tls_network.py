@@ -92,20 +92,20 @@ class Connection:
 class TlsNetwork(Network):
     """One site's connections to the others."""
 
-    def __init__(self, connecting: Connecting, session: str, connections: Mapping[str, Connection]) -> None:
+    def __init__(self, plan: Connecting, session: str, connections: Mapping[str, Connection]) -> None:
         """Start to read from every connection."""
-        super().__init__(connecting.own_site.name, connecting.sites, session, connecting.timeout, connecting.most_bytes)
+        super().__init__(plan.own_site.name, plan.sites, session, plan.timeout, plan.most_bytes)
         self._connections = connections
-        self._frames: dict[str, asyncio.Queue[bytes]] = {site: asyncio.Queue(MOST_WAITING) for site in self.others}
-        self._waiting_bytes = dict.fromkeys(self.others, 0)
-        self._taken_events = {site: asyncio.Event() for site in self.others}
+        self._frames: dict[str, asyncio.Queue[bytes]] = {site: asyncio.Queue(MOST_WAITING) for site in self.other_sites}
+        self._waiting_bytes = dict.fromkeys(self.other_sites, 0)
+        self._taken_events = {site: asyncio.Event() for site in self.other_sites}
         self._failure: asyncio.Future[PartyError] = asyncio.get_running_loop().create_future()
-        self._tasks = [asyncio.create_task(self._read(site)) for site in self.others]
+        self._tasks = [asyncio.create_task(self._read(site)) for site in self.other_sites]
         self._tasks.append(asyncio.create_task(self._give_signs()))
 
     async def _deliver(self, receiver: str, frame: bytes) -> None:
         writer = self._connections[receiver].writer
-        self.activity.waiting += 1
+        self.activity.waiting_tasks += 1
         try:
             writer.write(frame)
             await drain_writer(writer, self.timeout)
@@ -114,13 +114,13 @@ class TlsNetwork(Network):
         except OSError:
             raise self._get_failure(receiver) from None
         finally:
-            self.activity.waiting -= 1
+            self.activity.waiting_tasks -= 1
 
     async def _give_signs(self) -> None:
         """Tell the others, again and again, whether this site works or waits."""
         while True:
             await asyncio.sleep(choose_pause(self.timeout))
-            sign = _WORKING if self.activity.computing else _WAITING if self.activity.waiting else None
+            sign = _WORKING if self.activity.computing_tasks else _WAITING if self.activity.waiting_tasks else None
             for connection in self._connections.values():
                 if sign is not None and not connection.writer.is_closing():
                     connection.writer.write(sign)
@@ -135,15 +135,15 @@ class TlsNetwork(Network):
         queue = self._frames[sender]
         if not queue.empty():
             return queue.get_nowait()
-        waiting = asyncio.ensure_future(queue.get())
+        queue_task = asyncio.ensure_future(queue.get())
         try:
-            futures: list[asyncio.Future[Any]] = [waiting, self._failure]
+            futures: list[asyncio.Future[Any]] = [queue_task, self._failure]
             await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
-            if waiting.done():
-                return waiting.result()
+            if queue_task.done():
+                return queue_task.result()
             raise self._failure.result()
         finally:
-            waiting.cancel()
+            queue_task.cancel()
 
     async def _read(self, site: str) -> None:
         """Read frames of a site until it says goodbye; anything else is a failure of the run."""
@@ -231,17 +231,17 @@ def _raise_abort(frame: bytes, most_bytes: int) -> None:
 
 
 @asynccontextmanager
-async def open_network(connecting: Connecting) -> AsyncIterator[TlsNetwork]:
+async def open_network(plan: Connecting) -> AsyncIterator[TlsNetwork]:
     """Join the other sites; on an error, tell them that this one stops."""
-    check_sites(connecting.own_site.name, connecting.sites)
-    meeting = _Handshake(connecting)
-    connections = await meeting.join()
-    nonces = {connecting.own_site.name: meeting.nonce} | {
+    check_sites(plan.own_site.name, plan.sites)
+    handshake = _Handshake(plan)
+    connections = await handshake.join()
+    nonces = {plan.own_site.name: handshake.nonce} | {
         site: connection.nonce for site, connection in connections.items()
     }
-    text = "|".join(f"{site}={nonces[site]}" for site in connecting.sites)
+    text = "|".join(f"{site}={nonces[site]}" for site in plan.sites)
     session = hashlib.sha256(text.encode("utf-8")).hexdigest()[:32]
-    network, is_finished = TlsNetwork(connecting, session, connections), False
+    network, is_finished = TlsNetwork(plan, session, connections), False
     try:
         with follow_activity(network.activity):
             yield network
@@ -256,12 +256,12 @@ async def open_network(connecting: Connecting) -> AsyncIterator[TlsNetwork]:
 class _Handshake:
     """Opens a connection to every other site: connects to those before, listens for those after."""
 
-    def __init__(self, connecting: Connecting) -> None:
-        self.connection, self.nonce = connecting, secrets.token_hex(16)
-        site = connecting.own_site
+    def __init__(self, plan: Connecting) -> None:
+        self.connection, self.nonce = plan, secrets.token_hex(16)
+        site = plan.own_site
         read_site_certificate(site.name, site.certificate)
         self.pinned_certificates = {
-            peer.name: read_site_certificate(peer.name, peer.certificate) for peer in connecting.peers
+            peer.name: read_site_certificate(peer.name, peer.certificate) for peer in plan.peers
         }
         if len({certificate.der for certificate in self.pinned_certificates.values()}) < len(self.pinned_certificates):
             raise PartyError("two sites have the same certificate; each needs its own")
@@ -277,14 +277,14 @@ class _Handshake:
         later_names = [name for name in peers if name > site.name]
         self.arrivals = {name: loop.create_future() for name in later_names}
         server = await self._listen() if later_names else None
-        dialing = [asyncio.create_task(self._dial(peers[name])) for name in peers if name < site.name]
-        expecting = [asyncio.create_task(self._expect(name)) for name in later_names]
+        dial_tasks = [asyncio.create_task(self._dial(peers[name])) for name in peers if name < site.name]
+        accept_tasks = [asyncio.create_task(self._expect(name)) for name in later_names]
         try:
-            return dict(sorted(await asyncio.gather(*dialing, *expecting)))
+            return dict(sorted(await asyncio.gather(*dial_tasks, *accept_tasks)))
         except BaseException:
-            for task in (*dialing, *expecting):
+            for task in (*dial_tasks, *accept_tasks):
                 task.cancel()
-            outcomes = await asyncio.gather(*dialing, *expecting, return_exceptions=True)
+            outcomes = await asyncio.gather(*dial_tasks, *accept_tasks, return_exceptions=True)
             for outcome in outcomes:
                 if not isinstance(outcome, BaseException):
                     outcome[1].writer.close()

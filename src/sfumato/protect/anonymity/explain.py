@@ -127,7 +127,7 @@ def group_explained_rows(method: Generalize, table: Table) -> Grouping | None:
     shape = tuple(table.hierarchy(name).height + 1 for name in table.quasi_identifying)
     if not has_reasons(method, shape):
         return None
-    return ModelJudge(method.models).build_grouping(select_participants(table, overlapping=True).table)
+    return ModelJudge(method.models).build_grouping(select_participants(table, can_overlap=True).table)
 
 
 def has_reasons(method: Generalize, shape: Levels) -> bool:

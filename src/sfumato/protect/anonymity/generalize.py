@@ -165,7 +165,7 @@ class Generalize(Method):
         """The quasi-identifying columns, and those that the models judge."""
         return trace_classes(
             data,
-            (name for model in self.models for name in model.columns()),
+            (name for model in self.models for name in model.list_columns()),
             emptied_columns=self._list_emptied_columns(data),
             drops_rows=self.suppressed_rows == "drop" and self.suppression_limit > 0,
             survives_blanks=all(isinstance(model, KAnonymity) for model in self.models),
@@ -188,7 +188,7 @@ class Generalize(Method):
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Find the best levels, generalize to them, and suppress the rows in classes that are still refused."""
         refuse_unfit_models(self.models, data)
-        table, numbers = select_participants(data, overlapping=True)
+        table, numbers = select_participants(data, can_overlap=True)
         report_progress("encoding the table")
         judge = ModelJudge(self.models)
         grouping = judge.build_grouping(table)
@@ -292,10 +292,12 @@ class Generalize(Method):
 
         incognito, nodes = run_incognito(table, grouping, judge, most), prod(grouping.shape)
         _, checked_count = find_minimal_nodes(grouping, judge, most)
-        ours = NodeCount("minimal", len(grouping.shape), nodes, nodes, checked_count, len(incognito.accepted_nodes))
+        minimal_count = NodeCount(
+            "minimal", len(grouping.shape), nodes, nodes, checked_count, len(incognito.accepted_nodes)
+        )
         # Without suppression nothing costs less than a minimal node; with it, a coarser one may.
         best = self._choose_cheapest(incognito.accepted_nodes if most else incognito.minimal, grouping, judge, weights)
-        counts = (*incognito.counts, ours)
+        counts = (*incognito.counts, minimal_count)
         return BestNode(
             best, incognito.counts[-1].checked, nodes, True, incognito.minimal, incognito.accepted_nodes, counts
         )
@@ -367,7 +369,7 @@ class Generalize(Method):
         models = tuple(
             claim_about_all_rows(claim) if hidden_columns is not None and model.compares else claim
             for model in self.models
-            for claim in model.claims(arguments, grouping.sensitive)
+            for claim in model.state_claims(arguments, grouping.sensitive)
         )
         return (
             *guard_blanks(models, table, ModelJudge(self.models).least_crowd),
@@ -385,7 +387,7 @@ def minimal_nodes(
 
     Minimal: no finer combination does, as in Incognito (LeFevre, DeWitt, Ramakrishnan 2005).
     """
-    usable, _ = select_participants(table, overlapping=True)
+    usable, _ = select_participants(table, can_overlap=True)
     judge = ModelJudge(tuple(models))
     grouping = judge.build_grouping(usable)
     return find_minimal_nodes(grouping, judge, int(Fraction(str(suppression_limit)) * grouping.rows)).nodes

@@ -72,8 +72,8 @@ def run_incognito(table: Table, grouping: Grouping, judge: ModelJudge, most_supp
 
 def _refuse_unpruned(table: Table, grouping: Grouping, judge: ModelJudge, most_suppressed: int) -> None:
     """Refuse what the two properties do not hold for, and lattices too large to list."""
-    overlapping = table.missing is Missing.MATCHES_ANY and not grouping.plain
-    if judge.find_population() is not None or not (judge.steady or (most_suppressed == 0 and not overlapping)):
+    can_overlap = table.missing is Missing.MATCHES_ANY and not grouping.plain
+    if judge.find_population() is not None or not (judge.steady or (most_suppressed == 0 and not can_overlap)):
         raise PolicyError(
             f"{table.source}: incognito prunes by properties that these models do not have with suppressed rows, "
             "missing cells that match anything, or a population; use search = minimal or optimal, or set "
@@ -91,7 +91,7 @@ def _group_subset(table: Table, grouping: Grouping, judge: ModelJudge, columns: 
     """The same rows, grouped by some of the columns only."""
     codes = np.ascontiguousarray(grouping.codes[list(columns)])
     part = Grouping(tuple(grouping.hierarchies[column] for column in columns), codes, grouping.missing)
-    part.sensitive = {name: SensitiveColumn.of(table, name, part.distinct_of_row) for name in judge.columns()}
+    part.sensitive = {name: SensitiveColumn.of(table, name, part.distinct_of_row) for name in judge.list_columns()}
     return part
 
 

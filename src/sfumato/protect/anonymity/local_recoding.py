@@ -137,7 +137,7 @@ def unite_starred_rows(grouping: Grouping, recoded_rows: RecodedRows, judge: Mod
     values would tell whether these satisfy the model.
     """
     starred_mask = flag_starred_by_levels(grouping, recoded_rows)
-    is_told_by_values = most > 0 and bool(judge.columns())
+    is_told_by_values = most > 0 and bool(judge.list_columns())
     if not starred_mask.any() or not (is_told_by_values or (recoded_rows.node_of_row < 0).any()):
         return recoded_rows
     return RecodedRows(recoded_rows.nodes, np.where(starred_mask, -1, recoded_rows.node_of_row).astype(np.int32))

@@ -134,7 +134,7 @@ class Microaggregate(Method):
     def _select_usable(self, table: Table) -> tuple[Table, Ints]:
         """The rows that take part, and their row numbers; rows with missing numbers have no distance."""
         names = self._choose_columns(table)
-        usable, rows = select_participants(table, names, overlapping=True)
+        usable, rows = select_participants(table, names, can_overlap=True)
         for name in names:
             _refuse_unfit_column(usable, name)
         return usable, rows
@@ -283,9 +283,9 @@ def cluster_rows(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, bloc
 
 def _halve_into_blocks(points: Floats, marks: Codes, k: int, block: int) -> list[Ints]:
     """Halve the rows along their widest spread, at a multiple of k, until every block is small enough."""
-    blocks, waiting = [], [np.arange(points.shape[1], dtype=np.int64)]
-    while waiting:
-        rows = waiting.pop()
+    blocks, stack = [], [np.arange(points.shape[1], dtype=np.int64)]
+    while stack:
+        rows = stack.pop()
         if len(rows) <= block:
             blocks.append(rows)
             continue
@@ -297,7 +297,7 @@ def _halve_into_blocks(points: Floats, marks: Codes, k: int, block: int) -> list
         # A stable sort: a faster selection would order equal values differently on each machine.
         order = rows[np.argsort(values[rows], kind="stable")]
         middle = len(rows) // 2 // k * k
-        waiting += [order[middle:], order[:middle]]
+        stack += [order[middle:], order[:middle]]
         report_progress("cutting into blocks", len(blocks))
     return blocks
 

@@ -25,10 +25,10 @@ class Participants(NamedTuple):
     """Their numbers in the whole table."""
 
 
-def select_participants(table: Table, columns: Sequence[str] | None = None, overlapping: bool = False) -> Participants:
+def select_participants(table: Table, columns: Sequence[str] | None = None, can_overlap: bool = False) -> Participants:
     """The rows that take part, and their row numbers; without those with a missing cell if missing means "drop".
 
-    `columns` are used instead of the quasi-identifying ones; `overlapping` means that the method can count missing
+    `columns` are used instead of the quasi-identifying ones; `can_overlap` means that the method can count missing
     cells that match anything or nothing.
     """
     names = list(table.quasi_identifying if columns is None else columns)
@@ -42,7 +42,7 @@ def select_participants(table: Table, columns: Sequence[str] | None = None, over
     if not any(table.frame[name].null_count() for name in names):
         return Participants(table, rows)
     missing_mask = table.frame.select(pl.any_horizontal(pl.col(names).is_null())).to_series().to_numpy()
-    if table.missing is Missing.OWN_VALUE or (overlapping and table.missing is not Missing.DROP):
+    if table.missing is Missing.OWN_VALUE or (can_overlap and table.missing is not Missing.DROP):
         return Participants(table, rows)
     if table.missing is not Missing.DROP:
         raise PolicyError(

@@ -92,7 +92,7 @@ class Partition(Method):
 
     def footprint(self, data: Table) -> Footprint:
         """The quasi-identifying columns, and those that the models judge."""
-        judged_columns = (name for model in self.models for name in model.columns())
+        judged_columns = (name for model in self.models for name in model.list_columns())
         return trace_classes(
             data, judged_columns, survives_blanks=all(isinstance(model, KAnonymity) for model in self.models)
         )
@@ -110,7 +110,7 @@ class Partition(Method):
         """Cut the table into parts, cluster the rows of small ones, publish each part's labels."""
         refuse_populations(self.models)
         refuse_unfit_models(self.models, data)
-        table, rows = select_participants(data, overlapping=True)
+        table, rows = select_participants(data, can_overlap=True)
         report_progress("encoding the table")
         memory_rows, names = MemoryRows(table.frame), table.quasi_identifying
         columns = self.describe_columns(keep_participants_leaves(table), lambda name: memory_rows.count_rows([name]))
@@ -135,7 +135,7 @@ class Partition(Method):
 
     def list_judged(self) -> tuple[str, ...]:
         """The sensitive columns that the models use."""
-        return ModelJudge(self.models).columns()
+        return ModelJudge(self.models).list_columns()
 
     @property
     def unit(self) -> int | None:
@@ -188,7 +188,7 @@ class Partition(Method):
         """What is promised of the release."""
         # No row is suppressed: a row of stars is an ordinary row, of people who have nothing in common.
         arguments = {"starred_rows": "class"}
-        models = (claim for model in self.models for claim in model.claims(arguments, sensitive))
+        models = (claim for model in self.models for claim in model.state_claims(arguments, sensitive))
         return (*models, claim_nobody_named(table), claim_nothing_untrue())
 
 
@@ -262,10 +262,10 @@ def _count_label_classes(labels: Sequence[PartLabels], sizes: Ints) -> Ints:
     key, radix = np.zeros(len(sizes), dtype=np.int64), 1
     for column in labels:
         number = {text: position for position, text in enumerate(dict.fromkeys(column.texts))}
-        same = np.array([number[text] for text in column.texts], dtype=np.int64)[column.of_part]
+        label_codes = np.array([number[text] for text in column.texts], dtype=np.int64)[column.of_part]
         if radix * len(number) > _LARGEST_KEY:
             key = np.unique(key, return_inverse=True)[1].astype(np.int64).ravel()
             radix = len(sizes)
-        key, radix = key * len(number) + same, radix * len(number)
+        key, radix = key * len(number) + label_codes, radix * len(number)
     of_part = np.unique(key, return_inverse=True)[1].ravel()
     return np.bincount(of_part, weights=sizes).astype(np.int64)

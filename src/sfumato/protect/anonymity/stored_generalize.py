@@ -184,7 +184,7 @@ def plan_generalization(method: Generalize, table: StoredTable) -> Generalizatio
     table.refuse_stars()
     table.refuse_strange_values()
     judge = ModelJudge(method.models)
-    participants = table.select_participants((*names, *judge.columns()))
+    participants = table.select_participants((*names, *judge.list_columns()))
     stored_grouping = group_stored_rows(
         participants, judge, method.suppression_limit, coarsen=method.search == "optimal"
     )

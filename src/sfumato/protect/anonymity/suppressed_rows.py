@@ -23,7 +23,7 @@ from sfumato.table import Missing, Table
 
 def list_hidden_columns(table: Table, models: Iterable[PrivacyModel]) -> tuple[str, ...]:
     """The columns that are empty in suppressed rows: all sensitive ones, and those that models judge."""
-    judged_columns = [name for model in models for name in model.columns()]
+    judged_columns = [name for model in models for name in model.list_columns()]
     return tuple(
         name for name in dict.fromkeys((*table.sensitive, *judged_columns)) if name not in table.quasi_identifying
     )

@@ -251,11 +251,11 @@ class RandomizeResponse(Method):
             key = read_memory(self.memory)
         return AnswerDraws.of(draw_bytes(chance) if key is None else open_memory(key), table.frame, person)
 
-    def ask(self, name: str, outline: Table, occurring: pl.Series) -> AskedColumn:
-        """Set up the channel of a column; `occurring` has its different values, ascending, without a missing one."""
+    def ask(self, name: str, outline: Table, present_values: pl.Series) -> AskedColumn:
+        """Set up the channel of a column; `present_values` are its values in order, each once, none missing."""
         kind, source = outline.frame[name].dtype, outline.source
         values = (
-            occurring
+            present_values
             if self._given_categories is None
             else cast_given_answers(self._given_categories, name, kind, source)
         )
@@ -302,10 +302,10 @@ class RandomizeResponse(Method):
                 claim_epsilon("epsilon_in_all", total, arguments, subject, has_given_categories=has_given_categories)
             )
         unchanged_claim = Claim(
-            property="changed_beside_answers",
+            property="changed_without_answers",
             threshold=0,
             bound="exactly",
-            measure="changed_beside_answers",
+            measure="changed_without_answers",
             arguments={"columns": names, "missing": self.missing},
             needs_original=True,
             meaning="Nothing but the answers was changed"

@@ -55,14 +55,14 @@ def plan_stored(method: RandomizeResponse, table: StoredTable, randomness: Rando
     if not len(table):
         raise DataError(f"{table.source}: the table has no rows")
     draws = AnswerDraws.draw_afresh(randomness)
-    asked_columns = tuple(_ask(method, table, name) for name in names)
+    asked_columns = tuple(_ask_stored_column(method, table, name) for name in names)
     plan = AnswerPlan(table, Release(outline, method, (), {}), asked_columns, draws)
     frame = plan.publish(outline.frame)
     columns = [RandomizedColumn(column.name, column.channel, frame[column.name]) for column in asked_columns]
     return replace(plan, release=method.describe_release(outline, frame, columns))
 
 
-def _ask(method: RandomizeResponse, table: StoredTable, name: str) -> AskedColumn:
+def _ask_stored_column(method: RandomizeResponse, table: StoredTable, name: str) -> AskedColumn:
     count = table.rows.count_values(name)
     if count > MOST_CATEGORIES:
         raise DataError(

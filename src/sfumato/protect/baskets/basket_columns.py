@@ -114,11 +114,11 @@ class BasketDraft:
 
     def count_companions(self, column: int) -> Ints:
         """How many baskets hold each item of the vocabulary together with this one."""
-        holding = self.held_mask[column]
-        occurrence_mask = np.repeat(holding, np.diff(self.data.offsets))
+        holding_mask = self.held_mask[column]
+        occurrence_mask = np.repeat(holding_mask, np.diff(self.data.offsets))
         counts = np.bincount(self.data.codes[occurrence_mask], minlength=len(self.data.items)).astype(np.int64)
         for other, position in enumerate(self.places):
-            counts[position] = np.count_nonzero(holding & self.held_mask[other])
+            counts[position] = np.count_nonzero(holding_mask & self.held_mask[other])
         return counts
 
     def list_changes(self) -> list[ItemChange]:

@@ -48,13 +48,15 @@ def refuse_bare_unknowns(draft: BasketDraft, decoy_mask: Flags) -> None:
 
 def _rank_decoy_baskets(draft: BasketDraft, rules: Sequence[SecretRule], column: int) -> Ints:
     """The baskets that never held the item: first those that held most of the rest of a rule, then the smallest."""
-    lacking = np.flatnonzero(~draft.original_mask[column]).astype(np.int64)
-    rest = np.zeros(len(lacking))
+    candidate_rows = np.flatnonzero(~draft.original_mask[column]).astype(np.int64)
+    rest = np.zeros(len(candidate_rows))
     for rule in rules:
         if column in rule.right:
             other_columns = [other for other in rule.whole if other != column]
             share = (
-                draft.original_mask[other_columns][:, lacking].mean(axis=0) if other_columns else np.ones(len(lacking))
+                draft.original_mask[other_columns][:, candidate_rows].mean(axis=0)
+                if other_columns
+                else np.ones(len(candidate_rows))
             )
             rest = np.maximum(rest, share)
-    return lacking[np.lexsort((draft.sizes[lacking], -rest))]
+    return candidate_rows[np.lexsort((draft.sizes[candidate_rows], -rest))]

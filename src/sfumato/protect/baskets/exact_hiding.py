@@ -161,7 +161,7 @@ def _build_hiding_program(
     program = IntegerProgram.of(
         np.concatenate([variables.upper, np.ones(len(at_risk) + len(critical.rules))]).astype(np.float64)
     )
-    for rows, numbers in zip(variables.groups, variables.sharing, strict=True):
+    for rows, numbers in zip(variables.groups, variables.shared_variables, strict=True):
         if len(numbers) > 1:
             program.require_at_most(np.array(numbers), np.ones(len(numbers)), float(len(rows)))
     for helper, part_numbers, upward in variables.any_of:

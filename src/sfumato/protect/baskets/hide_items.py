@@ -72,7 +72,7 @@ class HideItems(Method):
         return "for study" if self.strategy in ("islf", "dsrf") else "stable"
 
     @property
-    def alone(self) -> bool:
+    def must_be_alone(self) -> bool:
         """The published algorithms also add items, which could bring back what another method hid."""
         return self.strategy in ("islf", "dsrf")
 

@@ -138,7 +138,7 @@ class HideRules(Method):
         return self
 
     @property
-    def alone(self) -> bool:
+    def must_be_alone(self) -> bool:
         """Items can be hidden in addition to rules, but not among items that were made unknown."""
         return self.strategy == "block"
 

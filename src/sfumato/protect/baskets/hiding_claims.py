@@ -7,7 +7,7 @@ from collections.abc import Sized
 
 from sfumato.release import Claim
 
-Arguments = dict[str, str | int | float | tuple[str, ...]]
+ClaimArguments = dict[str, str | int | float | tuple[str, ...]]
 
 
 def claim_nothing_shows(least: int, confidence: float | None) -> Claim:
@@ -15,7 +15,7 @@ def claim_nothing_shows(least: int, confidence: float | None) -> Claim:
 
     For an item, the rules with the item alone on the right are counted.
     """
-    arguments: Arguments = {"min_support": least}
+    arguments: ClaimArguments = {"min_support": least}
     if confidence is not None:
         arguments["min_confidence"] = confidence
     return Claim(

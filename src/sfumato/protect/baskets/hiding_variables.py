@@ -107,7 +107,7 @@ class HidingVariables:
     """The group of baskets, and what one of them loses; not for auxiliary variables."""
     groups: list[Ints] = field(default_factory=list)
     """Equal critical baskets, as indices."""
-    sharing: list[list[int]] = field(default_factory=list)
+    shared_variables: list[list[int]] = field(default_factory=list)
     """Variables of which a basket of the group can follow at most one; empty if it can follow all."""
     hits: dict[VariableKind, list[VariableHits]] = field(default_factory=lambda: {"whole": [], "left": [], "risk": []})
     """What each decision hits: each time it is made, a basket stops holding it."""
@@ -264,7 +264,7 @@ def _add_set_variables(variables: HidingVariables, sides: _HitSides, members: In
             lines = np.flatnonzero(held_mask[members[0]] & sides.flag_hit(kind, choice))
             variables.hits[kind].append(VariableHits(lines, np.full(len(lines), number, dtype=np.int64)))
     variables.groups.append(members)
-    variables.sharing.append(numbers)
+    variables.shared_variables.append(numbers)
 
 
 def _select_undominated(sides: _HitSides, basket: int, choices: Sequence[Choice]) -> list[Choice]:
@@ -309,7 +309,7 @@ def _add_item_variables(variables: HidingVariables, sides: _HitSides, basket: in
             hit.append(helper[key])
         variables.hits[kind].append(VariableHits(lines, np.array(hit, dtype=np.int64)[distinct_indices.reshape(-1)]))
     variables.groups.append(np.array([basket], dtype=np.int64))
-    variables.sharing.append([])
+    variables.shared_variables.append([])
 
 
 class ItemRemoval(NamedTuple):
@@ -326,7 +326,7 @@ def list_removals(variables: HidingVariables, critical: CriticalBaskets, values:
     for number, (group, choice) in variables.takes.items():
         many = round(float(values[number]))
         places = variables.groups[group][used[group] : used[group] + many]
-        if variables.sharing[group]:
+        if variables.shared_variables[group]:
             used[group] += many
         removals += [ItemRemoval(row, column) for row in critical.rows[places].tolist() for column in choice]
     return tuple(sorted(removals))

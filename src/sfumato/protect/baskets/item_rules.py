@@ -38,11 +38,11 @@ class ShownRule:
 
 def list_rules_about(occurrences: ItemOccurrences, item: int, thresholds: HidingThresholds) -> list[ShownRule]:
     """The closed rules with the item on the right that show, those that need the most lowering first."""
-    holding = np.zeros(occurrences.count, dtype=np.bool_)
-    holding[occurrences.rows[occurrences.codes == item]] = True
-    if holding.sum() < thresholds.least:
+    holding_mask = np.zeros(occurrences.count, dtype=np.bool_)
+    holding_mask[occurrences.rows[occurrences.codes == item]] = True
+    if holding_mask.sum() < thresholds.least:
         return []
-    companion_baskets = occurrences.keep_occurrences(holding[occurrences.rows] & (occurrences.codes != item))
+    companion_baskets = occurrences.keep_occurrences(holding_mask[occurrences.rows] & (occurrences.codes != item))
     itemsets = find_itemsets(companion_baskets, thresholds.least, kind="closed")
     if not len(itemsets):
         return []
@@ -134,11 +134,11 @@ def _count_itemsets_about(occurrences: ItemOccurrences, items: Sequence[int], le
     number = {name: position for position, name in enumerate(occurrences.items)}
     supports: dict[tuple[int, ...], int] = {}
     for item in items:
-        holding = np.zeros(occurrences.count, dtype=np.bool_)
-        holding[occurrences.rows[occurrences.codes == item]] = True
-        if holding.sum() < least:
+        holding_mask = np.zeros(occurrences.count, dtype=np.bool_)
+        holding_mask[occurrences.rows[occurrences.codes == item]] = True
+        if holding_mask.sum() < least:
             continue
-        companion_baskets = occurrences.keep_occurrences(holding[occurrences.rows] & (occurrences.codes != item))
+        companion_baskets = occurrences.keep_occurrences(holding_mask[occurrences.rows] & (occurrences.codes != item))
         itemsets = find_itemsets(companion_baskets, least)
         names = [number[name] for name in companion_baskets.items]
         offsets = itemsets.offsets.tolist()

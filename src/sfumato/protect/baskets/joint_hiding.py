@@ -39,13 +39,13 @@ def hide_jointly(draft: BasketDraft, rules: tuple[SecretRule, ...], thresholds: 
     at_risk = find_itemsets_at_risk(
         draft, critical.rules, thresholds.least, critical.rows, critical.wholes, most, longest=LONGEST
     )
-    standing = _RuleStanding(draft, critical, thresholds, _LossRisk.of(at_risk, len(draft.places)))
+    rule_standing = _RuleStanding(draft, critical, thresholds, _LossRisk.of(at_risk, len(draft.places)))
     passes = 1
-    while (shown_mask := standing.flag_shown()).any():
+    while (shown_mask := rule_standing.flag_shown()).any():
         report_progress("hiding rules", int((~shown_mask).sum()), len(critical.rules))
-        standing.take_out(shown_mask)
+        rule_standing.take_out(shown_mask)
         passes += 1
-    standing.put_back()
+    rule_standing.put_back()
     return passes + 1
 
 

@@ -201,9 +201,9 @@ def _spread_over_items(
     if not isinstance(shares, dict):
         return shares
     strange = len(shares.keys() - set(names) - {OTHERS})
-    lacking = 0 if OTHERS in shares else len(set(names) - shares.keys())
-    if strange or lacking:
-        problem = f"names {strange} items that no basket can hold" if strange else f"lacks {lacking} of the items"
+    lacked_count = 0 if OTHERS in shares else len(set(names) - shares.keys())
+    if strange or lacked_count:
+        problem = f"names {strange} items that no basket can hold" if strange else f"lacks {lacked_count} of the items"
         raise PolicyError(f'`{field}` {problem}; name items as they are spelled, and all others as "{OTHERS}"')
     return tuple(shares.get(name, shares.get(OTHERS, 0.5)) for name in names)
 

@@ -77,5 +77,5 @@ def choose_least_harmful(draft: BasketDraft, victims: Sequence[int], whole: Sequ
 
 
 def _select_lacking_rows(draft: BasketDraft, rows: Ints, column: int) -> Ints:
-    lacking: Ints = rows[~draft.held_mask[column, rows]]
-    return lacking
+    lacking_rows: Ints = rows[~draft.held_mask[column, rows]]
+    return lacking_rows

@@ -17,7 +17,7 @@ from sfumato.errors import PolicyError
 
 """The support from which a rule shows: a number of baskets, or a share of them."""
 _BETWEEN = (",", ", ", " ")
-Side = tuple[int, ...]
+SideCodes = tuple[int, ...]
 NamedRule = tuple[Items, Items]
 
 
@@ -33,12 +33,12 @@ class Vocabulary(Protocol):
 class SecretRule:
     """A rule in numbers: indices into a vocabulary, or columns of a draft."""
 
-    left: Side
+    left: SideCodes
     """Empty for a secret itemset."""
-    right: Side
+    right: SideCodes
 
     @property
-    def whole(self) -> Side:
+    def whole(self) -> SideCodes:
         """All its items."""
         return self.left + self.right
 
@@ -113,7 +113,7 @@ def _refuse_two_readings(data: Vocabulary, sides: Sequence[Items]) -> None:
         )
 
 
-def _number_side(items: Items, item_places: Mapping[Item, int]) -> Side:
+def _number_side(items: Items, item_places: Mapping[Item, int]) -> SideCodes:
     return tuple(sorted({item_places[item] for item in items}))
 
 

@@ -231,8 +231,8 @@ class EncodeForTrees(KeyedMethod):
         if self.target not in table.frame.columns:
             suggestion = ask_meant((self.target,), table.frame.columns)
             raise PolicyError(f'{table.source}: the target "{self.target}" is not a column of the table{suggestion}')
-        identifying = [name for name in table.frame.columns if table.roles.get(name) is Role.IDENTIFYING]
-        return tuple(name for name in table.frame.columns if name != self.target and name not in identifying)
+        identifying_names = [name for name in table.frame.columns if table.roles.get(name) is Role.IDENTIFYING]
+        return tuple(name for name in table.frame.columns if name != self.target and name not in identifying_names)
 
     def _number_classes(self, table: Table) -> Ints:
         self._list_published(table)
@@ -246,9 +246,9 @@ class EncodeForTrees(KeyedMethod):
 
     def draw_key(self, column: RankedColumn, chance: np.random.Generator) -> ColumnKey:
         """Break a column into pieces, and draw the codes of its values."""
-        rising = self.direction == "monotone" or bool(chance.integers(2))
+        is_rising = self.direction == "monotone" or bool(chance.integers(2))
         if not len(column.labels):
-            return ColumnKey(column.name, column.values, np.zeros(0), rising, 0, *_NO_PIECES)
+            return ColumnKey(column.name, column.values, np.zeros(0), is_rising, 0, *_NO_PIECES)
         pieces = (
             choose_bp(column.labels, self.pieces, chance)
             if self.breakpoints == "random"
@@ -256,13 +256,13 @@ class EncodeForTrees(KeyedMethod):
         )
         first = np.searchsorted(column.group, np.arange(len(column.labels)))
         codes = draw_value_codes(
-            column.values[first], pieces, rising=rising, permute=self.permute, curves=self.curves, chance=chance
+            column.values[first], pieces, is_rising=is_rising, permute=self.permute, curves=self.curves, chance=chance
         )
         return ColumnKey(
             column.name,
             column.values,
             codes.numbers[column.group],
-            rising,
+            is_rising,
             codes.decimals,
             first[pieces.starts].astype(np.int64),
             pieces.pure,

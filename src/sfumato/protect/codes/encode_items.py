@@ -116,8 +116,8 @@ class EncodeItems(KeyedMethod):
             cure = f"set k to {count} at most, or use one_to_n" if count > 1 else "use one_to_n"
             raise ImpossibleRelease(f"{count} items cannot share their supports with {self.k - 1} others each; {cure}")
         chance, supports = randomness.generator(), np.bincount(data.codes, minlength=count)
-        lacking = _count_lacking_baskets(supports, self.k)
-        fakes = _draw_fake_baskets(lacking, np.diff(data.offsets), chance)
+        lacked_counts = _count_lacking_baskets(supports, self.k)
+        fakes = _draw_fake_baskets(lacked_counts, np.diff(data.offsets), chance)
         places = np.sort(chance.choice(len(data) + len(fakes), len(fakes), replace=False)).tolist()
         return ItemKey(
             kind="padded",
@@ -293,18 +293,18 @@ def _count_lacking_baskets(supports: Ints, k: int) -> Ints:
         group_costs = sorted_supports[start] * (stops - start) - (sums[stops] - sums[start]) + cost[stops]
         best = int(group_costs.argmin())
         cost[start], cut[start] = group_costs[best], stops[best]
-    lacking = np.zeros(count, dtype=np.int64)
+    lacked_counts = np.zeros(count, dtype=np.int64)
     start = 0
     while start < count:
         stop = int(cut[start])
-        lacking[order[start:stop]] = sorted_supports[start] - sorted_supports[start:stop]
+        lacked_counts[order[start:stop]] = sorted_supports[start] - sorted_supports[start:stop]
         start = stop
-    return lacking
+    return lacked_counts
 
 
-def _draw_fake_baskets(lacking: Ints, sizes: Ints, chance: np.random.Generator) -> tuple[tuple[int, ...], ...]:
+def _draw_fake_baskets(lacked_counts: Ints, sizes: Ints, chance: np.random.Generator) -> tuple[tuple[int, ...], ...]:
     """Baskets that hold each item as often as needed, about as large as true ones."""
-    total, most = int(lacking.sum()), int(lacking.max())
+    total, most = int(lacked_counts.sum()), int(lacked_counts.max())
     if not total:
         return ()
     true_sizes = sizes[sizes > 0]
@@ -312,10 +312,10 @@ def _draw_fake_baskets(lacking: Ints, sizes: Ints, chance: np.random.Generator) 
     weights = chance.choice(true_sizes, count)
     slots = np.repeat(np.arange(count), weights)
     fakes: list[list[int]] = [[] for _ in range(count)]
-    for done_count, item in enumerate(np.flatnonzero(lacking).tolist()):
+    for done_count, item in enumerate(np.flatnonzero(lacked_counts).tolist()):
         if done_count % 256 == 0:
-            report_progress("filling baskets", done_count, len(lacking))
-        for basket in _choose_baskets(int(lacking[item]), weights, slots, chance).tolist():
+            report_progress("filling baskets", done_count, len(lacked_counts))
+        for basket in _choose_baskets(int(lacked_counts[item]), weights, slots, chance).tolist():
             fakes[basket].append(item)
     return tuple(tuple(fake) for fake in fakes if fake)
 

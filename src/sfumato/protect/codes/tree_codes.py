@@ -69,8 +69,8 @@ def _bend_share(share: Floats, curve: Curve, strength: Floats) -> Floats:
     if curve == "polynomial":
         return np.asarray(share ** (1 + strength))
     scale = np.expm1(strength * 1.5)
-    rising = np.log1p(scale * share) / np.log1p(scale)
-    return np.asarray(rising if curve == "log" else np.sqrt(rising))
+    log_share = np.log1p(scale * share) / np.log1p(scale)
+    return np.asarray(log_share if curve == "log" else np.sqrt(log_share))
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def draw_value_codes(
     values: Floats,
     pieces: ValuePieces,
     *,
-    rising: bool,
+    is_rising: bool,
     permute: bool,
     curves: tuple[Curve, ...],
     chance: np.random.Generator,
@@ -117,7 +117,7 @@ def draw_value_codes(
     steps = np.maximum.accumulate(begin[piece] + slack) + room
     steps = _shuffle_pure_pieces(steps, piece, shuffled_mask, chance)
     total = int(begin[-1] + widths[-1])
-    if not rising:
+    if not is_rising:
         steps = total - 1 - steps
     return ValueCodes(steps + _draw_offset(values, total, decimals, chance), decimals)
 

@@ -81,13 +81,13 @@ def _join_parts(parts: Sequence[Appearances]) -> Appearances:
     """For each antecedent the rows of all parts: those that hide something, then the others."""
     counts = np.sum([part.counts for part in parts], axis=0)
     rows = np.zeros(int(counts[:, 0].sum()), dtype=np.int32)
-    hiding = np.cumsum(counts[:, 0]) - counts[:, 0]
-    other_starts = hiding + counts[:, 1]
+    hiding_starts = np.cumsum(counts[:, 0]) - counts[:, 0]
+    other_starts = hiding_starts + counts[:, 1]
     for part in parts:
         many, hiding_counts = part.counts.T
-        _copy_runs(part.rows, part.start[:-1], rows, hiding, hiding_counts)
+        _copy_runs(part.rows, part.start[:-1], rows, hiding_starts, hiding_counts)
         _copy_runs(part.rows, part.start[:-1] + hiding_counts, rows, other_starts, many - hiding_counts)
-        hiding, other_starts = hiding + hiding_counts, other_starts + many - hiding_counts
+        hiding_starts, other_starts = hiding_starts + hiding_counts, other_starts + many - hiding_counts
     return Appearances(counts, rows)
 
 

@@ -95,11 +95,11 @@ def list_entries_singly(details: EntryDetails, outcome: BlankedEntries) -> Entry
         details,
         rows=np.arange(len(cells.codes), dtype=np.int64),
         private=[(row, cells.names[column]) for row, column in places.tolist()],
-        derived=_list_places(cells, outcome.derived),
+        derived=_list_entries(cells, outcome.derived),
     )
 
 
-def _list_places(cells: TableCells, derived: DerivedEntries) -> list[tuple[int, str]]:
+def _list_entries(cells: TableCells, derived: DerivedEntries) -> list[tuple[int, str]]:
     width = len(cells.names)
     return [(entry // width, cells.names[entry % width]) for entry in derived.entries.tolist()]
 
@@ -108,7 +108,7 @@ def list_reasons(cells: TableCells, derived: DerivedEntries) -> pl.DataFrame:
     """Why each entry was blanked; those against learners have no rule."""
     schema = {"row": pl.Int64, "column": pl.String, "kind": pl.String, "rules": pl.Int64, "example": pl.String}
     rows = []
-    for index, (row, column) in enumerate(_list_places(cells, derived)):
+    for index, (row, column) in enumerate(_list_entries(cells, derived)):
         if index < len(derived.reasons):
             why = derived.reasons[index]
             rows.append((row, column, why.kind, why.invalidated_count + why.marginalized_count, why.example))

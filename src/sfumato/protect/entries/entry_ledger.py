@@ -251,9 +251,9 @@ class EntryLedger:
             return new_places
         states = self.base[held_rows]
         states[new_places] = self.books.states
-        hiding = np.zeros(len(held_rows), dtype=np.int64)
-        mark_all_hidden_columns(states, hiding)
-        self.books = self.books._replace(states=states, hiding=hiding)
+        hidden_columns = np.zeros(len(held_rows), dtype=np.int64)
+        mark_all_hidden_columns(states, hidden_columns)
+        self.books = self.books._replace(states=states, hidden_columns=hidden_columns)
         self.rules = self.rules._replace(rows=new_places.astype(np.int32)[self.rules.rows])
         lengths = np.zeros(len(held_rows), dtype=np.int64)
         lengths[new_places] = np.diff(self._of_row[0])

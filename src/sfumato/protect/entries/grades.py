@@ -32,7 +32,7 @@ MANY = 1_000_000
 class WeighingOptions:
     """How entries are weighed; by default as in the paper."""
 
-    fitting: bool = False
+    counts_fit: bool = False
     """A hidden row counts only if it has the predicted value: blanking another makes the rule better."""
     by_need: bool = False
     """A row's share is 1 / (rows that must be removed to close the rule), not 1 / (all rows)."""
@@ -58,8 +58,8 @@ def run_grades(mining: RuleMining, batch: int = 1) -> DerivedEntries:
         ledger.add(rule_arrays)
         if not entries:
             mining.first, bound = ledger.add_hiding_rows(rule_arrays), bound_entry_count(ledger)
-        weighing = WeighingOptions(batch=batch, slack=SLACK if ledger.size > MANY else 0)
-        blanked_entries, why = blank_heaviest_first(ledger, weighing)
+        options = WeighingOptions(batch=batch, slack=SLACK if ledger.size > MANY else 0)
+        blanked_entries, why = blank_heaviest_first(ledger, options)
         entries.append(blanked_entries)
         reasons += [ledger.explain_entry(code) for code in why]
         states = ledger.states
@@ -101,7 +101,7 @@ class HeaviestEntries(NamedTuple):
     """Why, as the kernel says it: one line for each entry."""
 
 
-def blank_heaviest_first(ledger: EntryLedger, weighing: WeighingOptions) -> HeaviestEntries:
+def blank_heaviest_first(ledger: EntryLedger, options: WeighingOptions) -> HeaviestEntries:
     """Blank entries of largest weight until no known rule is open; return which, in order, and why."""
     from sfumato.kernels.entries.grades_weights import (
         WEIGHT_BLOCK,
@@ -122,16 +122,16 @@ def blank_heaviest_first(ledger: EntryLedger, weighing: WeighingOptions) -> Heav
         changed_mask=np.zeros(rules, dtype=np.uint8),
         many=np.zeros(1, dtype=np.int64),
     )
-    how = EntryWeighing(**asdict(weighing))
+    how = EntryWeighing(**asdict(options))
     for begin in range(0, rules, _RULES):
         report_progress("weighing rules", begin, rules)
         weigh_rules(ledger.ledger, ledger.books, weights, begin, min(begin + _RULES, rules), ledger.limits, how)
     log, why, blanked_count = np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32), 0
     while ledger.open:
         report_progress("blanking entries", blanked_count)
-        most = blanked_count + max(_CHUNK, weighing.batch)
-        if len(log) < most + weighing.batch:  # the last pass may blank this many more
-            log, why = np.resize(log, 2 * most + weighing.batch), np.resize(why, (2 * most + weighing.batch, 3))
+        most = blanked_count + max(_CHUNK, options.batch)
+        if len(log) < most + options.batch:  # the last pass may blank this many more
+            log, why = np.resize(log, 2 * most + options.batch), np.resize(why, (2 * most + options.batch, 3))
         blanked_count = int(
             blank_heaviest(ledger.ledger, ledger.books, weights, ledger.limits, how, log, why, blanked_count, most)
         )

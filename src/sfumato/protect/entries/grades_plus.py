@@ -19,7 +19,7 @@ from sfumato.protect.entries.entry_ledger import DerivedEntries, EntryLedger, Ru
 from sfumato.protect.entries.grades import SLACK, WeighingOptions, blank_heaviest_first, bound_entry_count
 from sfumato.runtime.progress import report_progress
 
-WEIGHING = WeighingOptions(fitting=True, slack=SLACK, forget=False, reach=2)
+WEIGHING = WeighingOptions(counts_fit=True, slack=SLACK, forget=False, reach=2)
 _SEED = 0x9E3779B97F4A7C15
 """Randomness only chooses among sets that are all safe; it is fixed, so that a release can be repeated."""
 _CHUNK = 64

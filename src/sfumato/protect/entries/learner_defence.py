@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
+from sfumato.details import Entry
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.entries.learner import (
     LEARNERS,
@@ -27,8 +28,6 @@ from sfumato.mine.entries.learner import (
     predict_hidden,
 )
 from sfumato.runtime.progress import report_progress
-
-Entry = tuple[int, str]
 
 
 def choose_entries_against_learners(
@@ -138,9 +137,9 @@ def _list_misleading_entries(rounds: Sequence[_GuessingRound], excess: int) -> l
     order = candidates[np.argsort(-sure[candidates], kind="stable")][:excess]
     chosen_entries: dict[Entry, None] = {}
     for index, guessing_round in enumerate(rounds):
-        mine = order[owner[order] == index]
+        own_order = order[owner[order] == index]
         chosen_entries |= dict.fromkeys(
-            _list_turning_entries(guessing_round.guesses, positions[mine]) if len(mine) else ()
+            _list_turning_entries(guessing_round.guesses, positions[own_order]) if len(own_order) else ()
         )
     return list(chosen_entries)
 

@@ -116,7 +116,7 @@ class _EntryMarks:
         draws = np.sort(self.chance.choice(total, many, replace=False)) if many else np.zeros(0, dtype=np.int64)
         places = np.array([self._index(name) for name in names], dtype=np.int64)
         marked_count = 0
-        for begin, cells in _list_places(known_masks):
+        for begin, cells in _list_flagged_places(known_masks):
             block_draws = draws[np.searchsorted(draws, begin) : np.searchsorted(draws, begin + len(cells))]
             row, number = np.divmod(cells[block_draws - begin], len(names))
             published_mask = places[number] >= 0
@@ -155,7 +155,7 @@ class _EntryMarks:
         return np.concatenate([np.zeros(0, dtype=np.bool_), *self.table.rows.examine_batches(flag_batch, [name])])
 
 
-def _list_places(known_masks: Sequence[Flags]) -> Iterator[tuple[int, Ints]]:
+def _list_flagged_places(known_masks: Sequence[Flags]) -> Iterator[tuple[int, Ints]]:
     """Row by row the places, row × columns + column, that are flagged; with how many there were before."""
     earlier_count = 0
     for begin in range(0, len(known_masks[0]) if known_masks else 0, _ROWS):

@@ -350,7 +350,7 @@ class SuppressEntries(Method):
                 threshold=0,
                 bound="exactly",
                 measure="changed_cells",
-                arguments={"besides": cut} if cut else {},
+                arguments={"except_columns": cut} if cut else {},
                 needs_original=True,
                 meaning=f"Every entry{scope_text} that is not blank is the original one.",
             ),

@@ -61,7 +61,7 @@ def list_noise_claims(
     return (
         *claims,
         claim_with_originals(
-            "changed_beside_noise",
+            "changed_without_noise",
             0,
             "exactly",
             {"columns": (*names, *also_changed)},

@@ -113,7 +113,11 @@ def plan_stored(method: AddNoise, table: StoredTable, randomness: Randomness) ->
         raise DataError(f"{table.source}: the table has no rows")
     names = [method.columns] if isinstance(method.columns, str) else list(method.columns)
     columns = _read_columns(method, table, names)
-    cuts = {name: _cut(columns[name], method.discretize[name], table) for name in names if name in method.discretize}
+    cuts = {
+        name: _cut_stored_column(columns[name], method.discretize[name], table)
+        for name in names
+        if name in method.discretize
+    }
     laws = {name: (column, method.choose_law(column)) for name, column in columns.items() if name not in cuts}
     draws = RowDraws(draw_bytes(randomness))
     plan = NoisePlan(table, Release(outline, method, (), {}), laws, cuts, {}, draws)
@@ -127,7 +131,7 @@ def plan_stored(method: AddNoise, table: StoredTable, randomness: Randomness) ->
     return replace(plan, release=method.describe_release(outline, published_table, noisy, list(cuts.values())))
 
 
-def _cut(column: StoredColumn, how: Cuts, table: StoredTable) -> CutColumn:
+def _cut_stored_column(column: StoredColumn, how: Cuts, table: StoredTable) -> CutColumn:
     """Cut the range of a column, by its counted values."""
     count = table.rows.count_values(column.name)
     if count > MOST_VALUES:

@@ -22,7 +22,7 @@ from sfumato.mine.patterns.derivability import Conjunction, SupportReasoning, re
 from sfumato.patterns import Patterns
 from sfumato.runtime.progress import report_progress
 
-Side = tuple[int, ...]
+ConjunctionCodes = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class RaisedPatterns:
     """Safe patterns, and what was added to make them safe."""
 
     patterns: Patterns
-    added_baskets: tuple[tuple[Side, int], ...]
+    added_baskets: tuple[tuple[ConjunctionCodes, int], ...]
     """Invented baskets, as indices into the vocabulary, and the count of each."""
     rounds: int
     complete: bool
@@ -47,7 +47,7 @@ class RepairTarget:
 
 def raise_supports(data: Baskets, least: int, k: int, deadline: float = inf) -> RaisedPatterns:
     """Add baskets until no published support discloses a pattern of fewer than k, as far as can be reasoned in time."""
-    added_baskets: list[tuple[Side, int]] = []
+    added_baskets: list[tuple[ConjunctionCodes, int]] = []
     rounds = 0
     while True:
         report_progress("raising supports", rounds)
@@ -57,7 +57,7 @@ def raise_supports(data: Baskets, least: int, k: int, deadline: float = inf) -> 
         targets = list_targets(more, patterns, k)
         if not targets:
             jointly = reason_jointly(patterns, k, more, deadline)
-            targets = [_target_conjunction(more, forced_pattern.either[0]) for forced_pattern in jointly.patterns]
+            targets = [_target_conjunction(more, forced_pattern.conjunctions[0]) for forced_pattern in jointly.patterns]
             if not targets:
                 return RaisedPatterns(patterns, tuple(added_baskets), rounds, jointly.complete)
         # The vocabulary stays the same: added baskets hold existing items only.
@@ -65,7 +65,7 @@ def raise_supports(data: Baskets, least: int, k: int, deadline: float = inf) -> 
         rounds += 1
 
 
-def add_baskets(data: Baskets, added_baskets: Sequence[tuple[Side, int]]) -> Baskets:
+def add_baskets(data: Baskets, added_baskets: Sequence[tuple[ConjunctionCodes, int]]) -> Baskets:
     """The baskets and the added ones."""
     lengths = [len(basket) for basket, copies in added_baskets for _ in range(copies)]
     codes = [code for basket, copies in added_baskets for _ in range(copies) for code in basket]
@@ -77,8 +77,8 @@ def list_targets(data: Baskets, patterns: Patterns, k: int) -> list[RepairTarget
     """The patterns that need more baskets: all that follow from one unknown at a time."""
     item_codes = {item: code for code, item in enumerate(data.items)}
     codes = [item_codes[item] for item in patterns.items]
-    reasoning = reason_from_supports(patterns, k)
-    return list(dict.fromkeys(_list_reasoned_targets(data, reasoning, codes)))
+    inferences = reason_from_supports(patterns, k)
+    return list(dict.fromkeys(_list_reasoned_targets(data, inferences, codes)))
 
 
 def _target_conjunction(data: Baskets, pattern: Conjunction) -> RepairTarget:
@@ -86,7 +86,7 @@ def _target_conjunction(data: Baskets, pattern: Conjunction) -> RepairTarget:
     return RepairTarget(*(_pack_mask([item_codes[item] for item in side]) for side in pattern))
 
 
-def _list_reasoned_targets(data: Baskets, reasoning: SupportReasoning, codes: Sequence[int]) -> Iterator[RepairTarget]:
+def _list_reasoned_targets(data: Baskets, inferences: SupportReasoning, codes: Sequence[int]) -> Iterator[RepairTarget]:
     from sfumato.kernels.patterns.small_patterns import (
         DERIVED,
         EITHER,
@@ -98,14 +98,14 @@ def _list_reasoned_targets(data: Baskets, reasoning: SupportReasoning, codes: Se
         RECORD_OTHER,
     )
 
-    maximal = reasoning.known_sets.flag_maximal()
-    for kind, node, item, mask, other in reasoning.records[
+    maximal = inferences.known_sets.flag_maximal()
+    for kind, node, item, mask, other in inferences.records[
         :, [RECORD_KIND, RECORD_NODE, RECORD_ITEM, RECORD_MASK, RECORD_OTHER]
     ].tolist():
         # A basket that fits the longest pattern fits all its subpatterns.
         if kind == DERIVED or (kind == EXACT and not maximal[node]):
             continue
-        members = [codes[code] for code in (*reasoning.known_sets.list_members(node), *(() if item < 0 else (item,)))]
+        members = [codes[code] for code in (*inferences.known_sets.list_members(node), *(() if item < 0 else (item,)))]
         target = _build_target(members, mask)
         # Of two patterns known together, raise the one that occurs.
         yield _build_target(members, other) if kind == EITHER and not _count_target_baskets(data, target) else target
@@ -118,27 +118,27 @@ def _build_target(members: Sequence[int], mask: int) -> RepairTarget:
 
 def _count_target_baskets(data: Baskets, target: RepairTarget) -> int:
     """Count the baskets that fit a pattern."""
-    present_codes, lacking = _unpack_mask(target.present), _unpack_mask(target.absent)
+    present_codes, absent_codes = _unpack_mask(target.present), _unpack_mask(target.absent)
     worth = np.zeros(len(data.items), dtype=np.int64)
     worth[list(present_codes)] = 1
-    worth[list(lacking)] = -len(data.items) - 1
+    worth[list(absent_codes)] = -len(data.items) - 1
     rows = np.repeat(np.arange(len(data)), np.diff(data.offsets))
     sums = np.bincount(rows, weights=worth[data.codes], minlength=len(data))
     return int((sums == len(present_codes)).sum())
 
 
-def choose_covering_baskets(targets: Sequence[RepairTarget], frequent: frozenset[int]) -> list[Side]:
+def choose_covering_baskets(targets: Sequence[RepairTarget], frequent: frozenset[int]) -> list[ConjunctionCodes]:
     """Baskets that together fit every target: greedily, as few baskets with as few items as possible.
 
     Targets share a basket if no item must be both present and absent. Together they are a frequent set, so no
     unpublished support grows.
     """
-    waiting = sorted(targets, key=lambda target: (-target.present.bit_count(), target.present, target.absent))
+    open_targets = sorted(targets, key=lambda target: (-target.present.bit_count(), target.present, target.absent))
     chosen_baskets = []
-    while waiting:
-        report_progress("choosing baskets to add", len(targets) - len(waiting), len(targets))
-        present, absent, remaining_targets = waiting[0].present, waiting[0].absent, []
-        for target in waiting[1:]:
+    while open_targets:
+        report_progress("choosing baskets to add", len(targets) - len(open_targets), len(targets))
+        present, absent, remaining_targets = open_targets[0].present, open_targets[0].absent, []
+        for target in open_targets[1:]:
             joint_mask = present | target.present
             fits = not joint_mask & (absent | target.absent) and (joint_mask == present or joint_mask in frequent)
             if fits:
@@ -146,7 +146,7 @@ def choose_covering_baskets(targets: Sequence[RepairTarget], frequent: frozenset
             else:
                 remaining_targets.append(target)
         chosen_baskets.append(_unpack_mask(present))
-        waiting = remaining_targets
+        open_targets = remaining_targets
     return chosen_baskets
 
 
@@ -159,5 +159,5 @@ def _pack_mask(codes: Sequence[int]) -> int:
     return sum(1 << code for code in codes)
 
 
-def _unpack_mask(bits: int) -> Side:
+def _unpack_mask(bits: int) -> ConjunctionCodes:
     return tuple(code for code in range(bits.bit_length()) if bits >> code & 1)

@@ -65,34 +65,34 @@ def _choose_rows_to_withhold(patterns: Patterns, k: int) -> Ints:
     """Sets to withhold because of what follows from one unknown at a time."""
     from sfumato.kernels.patterns.small_patterns import DERIVED, EXACT, RECORD_KIND, RECORD_NODE
 
-    reasoning = reason_from_supports(patterns, k, until_found=True)
-    records = reasoning.records
-    channels = reasoning.known_sets.rows[np.unique(records[records[:, RECORD_KIND] == EXACT, RECORD_NODE])]
-    published_rows: Ints = channels[channels < reasoning.published_count]
+    inferences = reason_from_supports(patterns, k, until_found=True)
+    records = inferences.records
+    channels = inferences.known_sets.rows[np.unique(records[records[:, RECORD_KIND] == EXACT, RECORD_NODE])]
+    published_rows: Ints = channels[channels < inferences.published_count]
     if len(published_rows):
         return published_rows
     bounded_records = records[records[:, RECORD_KIND] != DERIVED]
     if len(bounded_records):
-        return _choose_cheapest_subsets(patterns, reasoning, bounded_records)
+        return _choose_cheapest_subsets(patterns, inferences, bounded_records)
     return np.zeros(0, dtype=np.int64)
 
 
-def _choose_cheapest_subsets(patterns: Patterns, reasoning: SupportReasoning, records: Ints) -> Ints:
+def _choose_cheapest_subsets(patterns: Patterns, inferences: SupportReasoning, records: Ints) -> Ints:
     """For every set that is bounded too tightly, withhold a published subset, greedily by benefit per cost."""
     from sfumato.kernels.patterns.small_patterns import RECORD_ITEM, RECORD_NODE
 
     bits = _pack_pattern_bits(patterns)
-    waiting = [
-        _list_largest_inside(bits, {*reasoning.known_sets.list_members(node), *(() if item < 0 else (item,))})
+    open_choices = [
+        _list_largest_inside(bits, {*inferences.known_sets.list_members(node), *(() if item < 0 else (item,))})
         for node, item in np.unique(records[:, [RECORD_NODE, RECORD_ITEM]], axis=0).tolist()
     ]
-    cost = {row: int(_flag_containing(bits, bits[row]).sum()) for row in {row for rows in waiting for row in rows}}
+    cost = {row: int(_flag_containing(bits, bits[row]).sum()) for row in {row for rows in open_choices for row in rows}}
     chosen_rows = []
-    while waiting:
-        row_counts = Counter(row for rows in waiting for row in rows)
+    while open_choices:
+        row_counts = Counter(row for rows in open_choices for row in rows)
         best = max(row_counts, key=lambda row: (row_counts[row] / cost[row], -int(patterns.supports[row]), -row))
         chosen_rows.append(best)
-        waiting = [rows for rows in waiting if best not in rows]
+        open_choices = [rows for rows in open_choices if best not in rows]
     return np.array(chosen_rows, dtype=np.int64)
 
 
@@ -110,7 +110,10 @@ def _choose_overlapping_set(patterns: Patterns, forced_pattern: ForcedPattern) -
     bits = _pack_pattern_bits(patterns)
     item_codes = {item: code for code, item in enumerate(patterns.items)}
     pattern_bits = _pack_members(
-        {item_codes[item] for item in (*forced_pattern.either[0].present, *forced_pattern.either[0].absent)},
+        {
+            item_codes[item]
+            for item in (*forced_pattern.conjunctions[0].present, *forced_pattern.conjunctions[0].absent)
+        },
         bits.shape[1],
     )
     shared_counts = np.bitwise_count(bits & pattern_bits).sum(axis=1).astype(np.int64)

@@ -86,9 +86,9 @@ def _order_by_labels(tree: PrefixTree, supports: Ints, cut: LabelLists, starts: 
     words = (np.diff(cut.offsets) + 63) // 64
     order = np.lexsort((marks, words))
     sorted_lists, nodes = cut.select(order), starts[order]
-    passing = np.where(nodes > 0, supports[nodes], 0)
+    node_supports = np.where(nodes > 0, supports[nodes], 0)
     sequences = CutSequences(
-        sorted_lists.labels, sorted_lists.offsets, words[order], nodes, tree.depths[nodes], passing
+        sorted_lists.labels, sorted_lists.offsets, words[order], nodes, tree.depths[nodes], node_supports
     )
     return _AskedSequences(order, sequences, bits, marks[order])
 
@@ -107,7 +107,7 @@ def _order_by_height(tree: PrefixTree, supports: Ints) -> SearchTree:
         places[children] = places[parents] + 1 + preceding_sizes - preceding_sizes[is_eldest][np.cumsum(is_eldest) - 1]
     nodes = np.argsort(places)
     ends = np.arange(len(tree)) + sizes[nodes]
-    depths, passing = (several[nodes].astype(np.int32) for several in (tree.depths, supports))
+    depths, node_supports = (several[nodes].astype(np.int32) for several in (tree.depths, supports))
     return SearchTree(
         labels=tree.labels[nodes],
         levels=depths,
@@ -115,8 +115,8 @@ def _order_by_height(tree: PrefixTree, supports: Ints) -> SearchTree:
         heights=heights[nodes].astype(np.int32),
         nodes=nodes.astype(np.int32),
         depths=depths,
-        supports=passing,
-        tops=passing,
+        supports=node_supports,
+        tops=node_supports,
     )
 
 

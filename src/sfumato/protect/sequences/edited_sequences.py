@@ -15,7 +15,7 @@ from sfumato.sequences import Sequences
 
 UNBOUNDED = 1 << 40
 _ROWS_AT_ONCE = 1000
-Pattern = tuple[tuple[Item, ...], ...]
+ItemPattern = tuple[tuple[Item, ...], ...]
 
 
 class CodedPattern(NamedTuple):
@@ -25,7 +25,7 @@ class CodedPattern(NamedTuple):
     codes: Codes
 
     @classmethod
-    def of(cls, pattern: Pattern, data: Sequences) -> CodedPattern | None:
+    def of(cls, pattern: ItemPattern, data: Sequences) -> CodedPattern | None:
         """Look the items up by their text."""
         number = {str(item): code for code, item in enumerate(data.items)}
         if not all(str(item) in number for element in pattern for item in element):
@@ -51,7 +51,7 @@ class SequenceDraft:
     def __init__(
         self,
         data: Sequences,
-        patterns: Sequence[Pattern],
+        patterns: Sequence[ItemPattern],
         max_gap: int | None = None,
         window: int | None = None,
         *,

@@ -49,7 +49,7 @@ def improve_marks(draft: SequenceDraft, greedy: SequenceDraft, thresholds: Ints,
         return ExactMarks(0, 0)
     excess = draft.supports - thresholds
     wanted_indices = np.flatnonzero(excess > 0)
-    groups = _group_rows(draft, greedy, OptionList(draft, wanted_indices, begin + _LOOKING * seconds))
+    groups = _group_alike_sequences(draft, greedy, OptionList(draft, wanted_indices, begin + _LOOKING * seconds))
     needs = {index: int(excess[index]) for index in wanted_indices.tolist()}
     report_progress("choosing what to hide where")
     choice = _solve(groups, needs, begin + seconds - monotonic(), bounds=False)
@@ -90,7 +90,9 @@ class _AlikeSequences(NamedTuple):
         return [_PricedSet(option.patterns, option.cost) for option in self.options]
 
 
-def _group_rows(draft: SequenceDraft, greedy: SequenceDraft, option_list: OptionList) -> list[_AlikeSequences]:
+def _group_alike_sequences(
+    draft: SequenceDraft, greedy: SequenceDraft, option_list: OptionList
+) -> list[_AlikeSequences]:
     """The sequences that hold a pattern that is too frequent, by what can be done in them."""
     groups: dict[Hashable, _AlikeSequences] = {}
     rows = np.flatnonzero(draft.original_mask[option_list.wanted_indices].any(axis=0))

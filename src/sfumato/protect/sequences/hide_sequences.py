@@ -20,7 +20,7 @@ from sfumato.arrays import Flags, Ints
 from sfumato.details import SequenceDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.protect.method import HeadlineCount, Method
-from sfumato.protect.sequences.edited_sequences import Pattern, SequenceDraft
+from sfumato.protect.sequences.edited_sequences import ItemPattern, SequenceDraft
 from sfumato.protect.sequences.edits import SequenceEdits
 from sfumato.protect.sequences.element_labels import ElementLabels
 from sfumato.protect.sequences.exact_marks import improve_marks
@@ -87,7 +87,7 @@ class HideSequences(Method):
     file_fields: ClassVar[tuple[str, ...]] = ("file",)
 
     method: Literal["hide_sequences"] = "hide_sequences"
-    patterns: tuple[Pattern, ...] = Field(default=(), repr=False)
+    patterns: tuple[ItemPattern, ...] = Field(default=(), repr=False)
     """The patterns to hide: lists of items, or of lists of items that occur together."""
     file: str | None = Field(default=None, repr=False)
     """A file that lists more, in the form of a file of sequences."""
@@ -127,7 +127,7 @@ class HideSequences(Method):
             raise ValueError("a pattern or one of its elements is empty; remove it")
         if isinstance(self.threshold, tuple) and self.file is None and len(self.threshold) != len(self.patterns):
             raise ValueError(
-                f"{len(self.threshold)} thresholds for {_count_patterns(len(self.patterns))}: give one for all, or "
+                f"{len(self.threshold)} thresholds for {_name_pattern_count(len(self.patterns))}: give one for all, or "
                 "one for each"
             )
         if (self.mark == "replace") != (self.min_support is not None):
@@ -200,7 +200,7 @@ class HideSequences(Method):
             ),
         )
 
-    def list_secrets(self) -> tuple[Pattern, ...]:
+    def list_secrets(self) -> tuple[ItemPattern, ...]:
         """Every pattern to hide, including the file's."""
         if self.file is None:
             return self.patterns
@@ -209,11 +209,11 @@ class HideSequences(Method):
             *(_spell_pattern(pattern) for pattern in Sequences.read(self.file).to_lists() if pattern),
         )
 
-    def _start_draft(self, data: Sequences, patterns: tuple[Pattern, ...]) -> SequenceDraft:
+    def _start_draft(self, data: Sequences, patterns: tuple[ItemPattern, ...]) -> SequenceDraft:
         return SequenceDraft(data, patterns, self.max_gap, self.window, in_place=self.mark != "delete")
 
     def _publish(
-        self, draft: SequenceDraft, patterns: tuple[Pattern, ...], thresholds: Ints, randomness: Randomness
+        self, draft: SequenceDraft, patterns: tuple[ItemPattern, ...], thresholds: Ints, randomness: Randomness
     ) -> Sequences:
         """The sequences with their marked items deleted, replaced or shown as marks."""
         if self.mark == MARK:
@@ -234,7 +234,7 @@ class HideSequences(Method):
         return claim_no_ghosts(compute_least_count(self.min_support, rows))
 
     def _mark(
-        self, draft: SequenceDraft, patterns: tuple[Pattern, ...], thresholds: Ints, randomness: Randomness
+        self, draft: SequenceDraft, patterns: tuple[ItemPattern, ...], thresholds: Ints, randomness: Randomness
     ) -> Mapping[str, Any]:
         """Mark items by the strategy; how good the result is, if that is known."""
         if self.strategy != "exact":
@@ -248,17 +248,17 @@ class HideSequences(Method):
         thresholds = self.threshold if isinstance(self.threshold, tuple) else (self.threshold,) * patterns
         if len(thresholds) != patterns:
             raise DataError(
-                f"{len(thresholds)} thresholds for {_count_patterns(patterns)}: give one for all, or one for each"
+                f"{len(thresholds)} thresholds for {_name_pattern_count(patterns)}: give one for all, or one for each"
             )
         counts = [t if isinstance(t, int) else floor(Fraction(repr(t)) * rows) for t in thresholds]
         return np.array(counts, dtype=np.int64)
 
 
-def _count_patterns(count: int) -> str:
+def _name_pattern_count(count: int) -> str:
     return f"{count} pattern{'' if count == 1 else 's'}"
 
 
-def _refuse_unknown_items(patterns: tuple[Pattern, ...], data: Sequences) -> None:
+def _refuse_unknown_items(patterns: tuple[ItemPattern, ...], data: Sequences) -> None:
     """Stop at a misspelt item: its pattern would stay, under a claim that it is hidden."""
     if not patterns:
         raise PolicyError("there is nothing to hide: the file lists no pattern")
@@ -275,7 +275,7 @@ def _refuse_unknown_items(patterns: tuple[Pattern, ...], data: Sequences) -> Non
         )
 
 
-def _refuse_long_patterns(patterns: tuple[Pattern, ...], window: int | None) -> None:
+def _refuse_long_patterns(patterns: tuple[ItemPattern, ...], window: int | None) -> None:
     """Stop at patterns that no window can hold: nothing would be changed, under a claim that they are hidden."""
     longest = max(map(len, patterns))
     if window is not None and longest > window:

@@ -47,7 +47,7 @@ def find_new_patterns(original: Sequences, published_sequences: Sequences, least
         visits += 1 + items.size * node.published_matches.rows.size // _CELLS_OF_VISIT
         if visits > MOST_VISITS:
             raise PolicyError("too many patterns may be new")
-        for child in _extend(node, items, published_places, original_places, least):
+        for child in _extend_node(node, items, published_places, original_places, least):
             stack.append(child)
             if child.original_matches.rows.size < least:
                 new.add(tuple(frequent_codes[list(child.items)].tolist()))
@@ -67,7 +67,7 @@ class _NextPlaces(NamedTuple):
 
     tokens: Codes
     offsets: Ints
-    following: CodeGrid
+    next_places: CodeGrid
     """For each item and place, the next place of the item; the number of tokens if there is none."""
 
     @classmethod
@@ -80,12 +80,12 @@ class _NextPlaces(NamedTuple):
         offsets = np.concatenate(([0], np.cumsum(stays)))[data.offsets]
         tokens = tokens[stays]
         _refuse_large_table(len(frequent_codes), len(tokens))
-        following = np.empty((len(frequent_codes), len(tokens) + 1), dtype=np.int32)
+        next_places = np.empty((len(frequent_codes), len(tokens) + 1), dtype=np.int32)
         for number in range(len(frequent_codes)):
             places = np.flatnonzero(tokens == number)
             ends = np.append(places, len(tokens))
-            following[number] = np.repeat(ends, np.diff(np.concatenate(([-1], ends))))
-        return cls(tokens, offsets, following)
+            next_places[number] = np.repeat(ends, np.diff(np.concatenate(([-1], ends))))
+        return cls(tokens, offsets, next_places)
 
 
 class _Matches(NamedTuple):
@@ -161,19 +161,19 @@ def _list_new_items(node: _PatternNode, published_places: _NextPlaces, latest: I
     is_new = ~held_mask
     is_new[held_mask] = limits[changed_indices][held_mask] < node.original_matches.starts[old[held_mask]]
     ends = published_places.offsets[rows[is_new] + 1]
-    return np.flatnonzero((published_places.following[:, starts[is_new]] < ends).any(axis=1))
+    return np.flatnonzero((published_places.next_places[:, starts[is_new]] < ends).any(axis=1))
 
 
-def _extend(
+def _extend_node(
     node: _PatternNode, items: Ints, published_places: _NextPlaces, original_places: _NextPlaces, least: int
 ) -> list[_PatternNode]:
     """The pattern with one more item, for each that enough published sequences allow."""
     if not items.size:
         return []
-    places = published_places.following[np.ix_(items, node.published_matches.starts)]
+    places = published_places.next_places[np.ix_(items, node.published_matches.starts)]
     holds = places < published_places.offsets[node.published_matches.rows + 1]
     frequent = np.flatnonzero(holds.sum(axis=1) >= least)
-    old_places = original_places.following[np.ix_(items[frequent], node.original_matches.starts)]
+    old_places = original_places.next_places[np.ix_(items[frequent], node.original_matches.starts)]
     old_holds = old_places < original_places.offsets[node.original_matches.rows + 1]
     return [
         _PatternNode(

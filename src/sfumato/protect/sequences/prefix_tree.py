@@ -43,9 +43,9 @@ class PrefixTree:
         order = np.argsort(self.depths, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(self.depths[order])) + 1)
 
-    def count_supports(self, ending: Ints) -> Ints:
-        """How many sequences pass each node, if `ending` of them end in each."""
-        cumulative_counts = np.concatenate(([0], np.cumsum(ending)))
+    def count_supports(self, end_nodes: Ints) -> Ints:
+        """How many sequences pass each node, if `end_nodes` of them end in each."""
+        cumulative_counts = np.concatenate(([0], np.cumsum(end_nodes)))
         return np.asarray(cumulative_counts[self.ends] - cumulative_counts[:-1])
 
     def restrict(self, kept_mask: Flags) -> PrefixTree:

@@ -18,7 +18,7 @@ from sfumato.arrays import Flags, Floats
 from sfumato.errors import PolicyError
 from sfumato.mine.sequences.containment import flag_rows
 from sfumato.mine.sequences.subsequences import find_subsequences, list_pattern_codes
-from sfumato.protect.sequences.edited_sequences import Pattern, SequenceDraft
+from sfumato.protect.sequences.edited_sequences import ItemPattern, SequenceDraft
 from sfumato.protect.sequences.marked_sequences import delete_marked
 from sfumato.protect.sequences.new_patterns import find_new_patterns, refuse_long_search
 from sfumato.protect.sequences.row_weights import weigh_near
@@ -66,7 +66,7 @@ def _replace_place(draft: SequenceDraft, position: int, shares: Floats, generato
 
 
 def _take_ghosts_back(
-    draft: SequenceDraft, replaced_mask: Flags, original_patterns: set[Pattern] | None, least: int
+    draft: SequenceDraft, replaced_mask: Flags, original_patterns: set[ItemPattern] | None, least: int
 ) -> None:
     """Delete replacements that make a pattern frequent which was not frequent before."""
     while (replaced_mask & draft.alive).any():
@@ -82,8 +82,8 @@ def _take_ghosts_back(
 
 
 def _find_ghosts(
-    data: Sequences, published_sequences: Sequences, original_patterns: set[Pattern] | None, least: int
-) -> set[Pattern]:
+    data: Sequences, published_sequences: Sequences, original_patterns: set[ItemPattern] | None, least: int
+) -> set[ItemPattern]:
     """The patterns frequent in the published sequences only; `original_patterns` are the others, unless too many."""
     published_patterns = None if original_patterns is None else _list_frequent(published_sequences, least)
     if original_patterns is not None and published_patterns is not None:
@@ -106,7 +106,7 @@ def _explain_refusal(data: Sequences, least: int) -> Iterator[None]:
         ) from None
 
 
-def _list_frequent(sequences: Sequences, least: int) -> set[Pattern] | None:
+def _list_frequent(sequences: Sequences, least: int) -> set[ItemPattern] | None:
     """The frequent patterns; None if they are too many."""
     try:
         subsequences = find_subsequences(sequences, least, at_most=MOST_PATTERNS, mark="")

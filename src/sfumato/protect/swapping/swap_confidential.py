@@ -180,13 +180,13 @@ class SwapConfidential(Method):
         identifiable = IdentifiableRecords.of(table.frame, pattern, codes, len(values))
         changes = round(self.share * len(identifiable.unique))
         self._refuse_reversible(table, name, len(values), changes, identifiable)
-        standing = np.concatenate([identifiable.unique, identifiable.first])
-        if len(standing) * len(values) > MOST_CELLS:
+        record_indices = np.concatenate([identifiable.unique, identifiable.first])
+        if len(record_indices) * len(values) > MOST_CELLS:
             raise PolicyError(
-                f'{table.source}: "{name}" has {len(values):,} different values, too many for {len(standing):,} '
+                f'{table.source}: "{name}" has {len(values):,} different values, too many for {len(record_indices):,} '
                 "records; group the values first"
             )
-        chances = compute_posteriors(pattern_columns, codes, len(values), standing)
+        chances = compute_posteriors(pattern_columns, codes, len(values), record_indices)
         records = SwapRecords.of(
             identifiable, codes, chances, changes, self._count_changes_per_group(identifiable.sizes)
         )
@@ -198,7 +198,7 @@ class SwapConfidential(Method):
         if self.search == "optimal":
             shift = find_least_shift(records.available, records.changes, records.forced_counts)
             return find_best_answer(records, shift, self.seconds, chance)
-        if not records.moving:
+        if not records.moving_count:
             return SwapOptimum(SwapAnswer.change_nobody(), 0, 0)
         deadline = monotonic() + self.seconds
         if self.search == "paper":

@@ -39,7 +39,7 @@ def _assign_categories(records: SwapRecords, movers: Ints) -> Ints:
 
 def _choose_free_records(records: SwapRecords, shift: int, chance: np.random.Generator) -> Ints:
     """The free records whose cheapest change costs least, within what each category may give away."""
-    most = (records.moving + shift // 2) // 2 - records.forced_counts
+    most = (records.moving_count + shift // 2) // 2 - records.forced_counts
     free = chance.permutation(np.flatnonzero(records.free))
     row_indices = np.arange(len(free))
     other_chances = records.chances[free].copy()

@@ -57,7 +57,7 @@ def find_best_answer(records: SwapRecords, shift: int, seconds: float, chance: n
     """The cheapest solution found in the time whose counts shift by at most `shift` in total; ties are broken at
     random.
     """
-    if not records.moving:
+    if not records.moving_count:
         return SwapOptimum(SwapAnswer.change_nobody(), 0, 0)
     if records.categories == 2:
         answer = find_cheapest_split(records, shift, chance)
@@ -114,8 +114,8 @@ def _solve_core(
 ) -> tuple[Ints | None, bool]:
     """How many copies of each kind take each option at the smallest regret; None if the sums cannot be met."""
     categories, options = records.categories, len(core.takes)
-    shifting = prices.price_shifts()
-    possible = shifting <= core.width
+    shift_prices = prices.price_shifts()
+    possible = shift_prices <= core.width
     upper = np.concatenate([core.size[core.of_kind], np.where(possible, shift, 0)]).astype(np.float64)
     program = IntegerProgram.of(upper)
     rows, columns, entries = list_sum_entries(core, categories)
@@ -135,7 +135,7 @@ def _solve_core(
             return None, True
     program.require_at_least(options + np.arange(2 * categories), np.ones(2 * categories), shift)
     program.require_at_most(options + np.arange(2 * categories), np.ones(2 * categories), shift)
-    regrets = np.concatenate([core.regret, np.where(possible, shifting, 0)]).astype(np.float64)
+    regrets = np.concatenate([core.regret, np.where(possible, shift_prices, 0)]).astype(np.float64)
     scale = _SIZE / max(float(regrets.max(initial=0)), 1.0)
     solution = solve_program(program, regrets * scale, seconds)
     if solution is None:

@@ -305,12 +305,12 @@ class SumEntries(NamedTuple):
 def list_sum_entries(core: UndecidedCore, categories: int) -> SumEntries:
     """The entries of the sums over a core's options: the shift of each category, the changes, each kind's copies."""
     places = np.arange(len(core.takes))
-    moving, counts_change = core.takes != core.gives, core.counting_changes
-    rows = [core.takes[moving], core.gives[moving], np.full(int(counts_change.sum()), categories)]
-    columns = [places[moving], places[moving], places[counts_change], places]
+    moves_mask, counts_change = core.takes != core.gives, core.counting_changes
+    rows = [core.takes[moves_mask], core.gives[moves_mask], np.full(int(counts_change.sum()), categories)]
+    columns = [places[moves_mask], places[moves_mask], places[counts_change], places]
     signs = [
-        np.ones(int(moving.sum())),
-        -np.ones(int(moving.sum())),
+        np.ones(int(moves_mask.sum())),
+        -np.ones(int(moves_mask.sum())),
         np.ones(int(counts_change.sum())),
         np.ones(len(places)),
     ]

@@ -35,9 +35,11 @@ class SwapRecords:
         cls, identifiable: IdentifiableRecords, codes: Ints, chances: Ints, changes: int, per_group: Ints
     ) -> SwapRecords:
         """U and then one record for every group of V, of which `per_group` are changed."""
-        standing = np.concatenate([identifiable.unique, identifiable.first])
+        record_indices = np.concatenate([identifiable.unique, identifiable.first])
         weight = np.concatenate([np.ones(len(identifiable.unique), dtype=np.int64), per_group])
-        return cls(chances, codes[standing], weight, np.arange(len(standing)) < len(identifiable.unique), changes)
+        return cls(
+            chances, codes[record_indices], weight, np.arange(len(record_indices)) < len(identifiable.unique), changes
+        )
 
     @property
     def categories(self) -> int:
@@ -57,7 +59,7 @@ class SwapRecords:
         return counts
 
     @property
-    def moving(self) -> int:
+    def moving_count(self) -> int:
         """The total number of changed records."""
         return self.changes + int(self.weight[~self.free].sum())
 

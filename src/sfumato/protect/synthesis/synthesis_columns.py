@@ -122,7 +122,7 @@ class DrawnCells:
         """The cells of some rows."""
         return DrawnCells(self.codes[rows], self.numbers[rows] if len(self.numbers) else self.numbers)
 
-    def put(self, rows: Ints, other: DrawnCells) -> None:
+    def fill_rows(self, rows: Ints, other: DrawnCells) -> None:
         """Replace some cells by others."""
         self.codes[rows] = other.codes
         if len(self.numbers):

@@ -56,7 +56,7 @@ def redraw_copies(
                 _describe_traits(alike, rows, remaining_rows), _describe_traits(alike, new_rows, fresh)
             )
             for name in names:
-                rows[name].put(remaining_rows[copied_rows], new_rows[name].take(fresh[taken_indices]))
+                rows[name].fill_rows(remaining_rows[copied_rows], new_rows[name].take(fresh[taken_indices]))
             remaining_rows = np.delete(remaining_rows, copied_rows)
     _repeat_others(rows, remaining_rows, chance, source)
     return len(first)
@@ -75,7 +75,7 @@ def _repeat_others(
         )
     taken_rows = good[chance.integers(0, len(good), len(remaining_rows))]
     for cells in rows.values():
-        cells.put(remaining_rows, cells.take(taken_rows))
+        cells.fill_rows(remaining_rows, cells.take(taken_rows))
 
 
 def _find_copied_rows(published_frame: pl.DataFrame, unique: pl.DataFrame) -> Ints:

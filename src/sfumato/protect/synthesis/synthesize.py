@@ -148,7 +148,7 @@ class Synthesize(Method):
         return bool(parameters.get("kind", "full") == "full")
 
     @property
-    def alone(self) -> bool:
+    def must_be_alone(self) -> bool:
         """A full release has no row of the originals."""
         return self.kind == "full"
 

@@ -105,10 +105,10 @@ class CodedColumn:
     def find_common_value(self, radius: float) -> float:
         """The value that most people's true values are within the radius of."""
         reach = radius * self.width * (1 + 1e-12)
-        running = np.concatenate([[0], np.cumsum(self.domain_rows)])
+        row_sums = np.concatenate([[0], np.cumsum(self.domain_rows)])
         # A window that holds most people can begin at someone's value.
         ends = np.searchsorted(self.domain, self.domain + 2 * reach, side="right")
-        first = int((running[ends] - running[:-1]).argmax())
+        first = int((row_sums[ends] - row_sums[:-1]).argmax())
         return float((self.domain[first] + self.domain[ends[first] - 1]) / 2)
 
     @cached_property

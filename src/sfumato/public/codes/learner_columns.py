@@ -131,10 +131,10 @@ def find_class_ranges(places: Ints, classes: Ints, values: int) -> ClassRanges:
     Classes are numbered from 0; rows at `UNKNOWN` are skipped.
     """
     known_mask = places >= 0
-    rows, mine = (places, classes) if known_mask.all() else (places[known_mask], classes[known_mask])
+    rows, known_classes = (places, classes) if known_mask.all() else (places[known_mask], classes[known_mask])
     low, high = np.full(values, np.iinfo(np.int64).max), np.full(values, -1, dtype=np.int64)
-    np.minimum.at(low, rows, mine)
-    np.maximum.at(high, rows, mine)
+    np.minimum.at(low, rows, known_classes)
+    np.maximum.at(high, rows, known_classes)
     empty = high < 0
     return ClassRanges(np.where(empty, 1, low), np.where(empty, 0, high))
 

@@ -72,7 +72,7 @@ def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
         ),
         "head": "Range",
         "rows": [*zip(bins.labels, shown_original, new_counts, strict=True), *untold],
-        "note": " ".join(_list_notes(bins, cells[-1], untold)),
+        "note": " ".join(_list_histogram_notes(bins, cells[-1], untold)),
     }
 
 
@@ -93,7 +93,9 @@ class _MissingCounts(NamedTuple):
     published_count: int
 
 
-def _list_notes(bins: NumberBins, published_cells: NumberCells, untold: Sequence[_MissingCounts]) -> list[str]:
+def _list_histogram_notes(
+    bins: NumberBins, published_cells: NumberCells, untold: Sequence[_MissingCounts]
+) -> list[str]:
     """What a histogram does not show by itself."""
     words = dict(zip(wording.NON_VALUES, ("missing", "suppressed"), strict=True))
     not_drawn = [f"{wording.format_count(count)} {words[label]}" for label, _, count in untold if count]

@@ -53,7 +53,7 @@ def draw_grid_figures(
 
     A mark that stands for hidden items is no cell.
     """
-    cells = _read_cells(published_sequences, original, mark=mark)
+    cells = _read_grid_cells(published_sequences, original, mark=mark)
     if not cells:
         return ()
     sides = ("before", "after") if original is not None else ("after",)
@@ -80,7 +80,7 @@ def draw_grid_figures(
     )
 
 
-def _read_cells(*several: Sequences | None, mark: str) -> dict[str, _Cell]:
+def _read_grid_cells(*several: Sequences | None, mark: str) -> dict[str, _Cell]:
     """The cell of each item; none if some item is no cell."""
     items = {str(item) for data in several if data is not None for item in data.items} - ({mark} if mark else set())
     matches = {item: _CELL.fullmatch(item) for item in items}

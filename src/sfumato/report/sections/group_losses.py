@@ -38,20 +38,20 @@ class GroupLoss:
 
     column: str
     group: str
-    before: int
-    left: int
+    original_count: int
+    left_count: int
     loss: float | None
     """From 0 to 1, a person who is not left loses 1; None if published cells are not labels of their originals."""
 
     @property
     def lost_share(self) -> float:
         """The share of people who are not left."""
-        return 1 - self.left / self.before
+        return 1 - self.left_count / self.original_count
 
     @property
     def rank(self) -> tuple[float, float, int]:
         """Sorts the group that lost most first."""
-        return -self.lost_share, -(self.loss or 0.0), -self.before
+        return -self.lost_share, -(self.loss or 0.0), -self.original_count
 
 
 def show_groups(account: RunAccount) -> dict[str, Any] | None:
@@ -198,18 +198,18 @@ def _measure_column(name: str, groups: pl.Series, kept_mask: Flags, losses: Floa
 
 def _describe_worst(columns: list[list[GroupLoss]]) -> list[str]:
     """The group that lost the largest share of its people, and the one that lost the most detail."""
-    people, rest = (sum(getattr(group, name) for group in columns[0]) for name in ("before", "left"))
-    large = [group for groups in columns for group in groups if group.before >= _FEW * people]
+    people, rest = (sum(getattr(group, name) for group in columns[0]) for name in ("original_count", "left_count"))
+    large = [group for groups in columns for group in groups if group.original_count >= _FEW * people]
     groups = [group for group in large if group.group != _OTHERS] or large
-    worst = max(groups, key=lambda group: (group.lost_share, group.before))
+    worst = max(groups, key=lambda group: (group.lost_share, group.original_count))
     sentences = []
     if worst.lost_share:
         sentences.append(
-            f"Hit hardest: {_name_group(worst)}, where {wording.format_count(worst.left)} of "
-            f"{wording.count_noun(worst.before, 'person is', 'people are')} left "
+            f"Hit hardest: {_name_group(worst)}, where {wording.format_count(worst.left_count)} of "
+            f"{wording.count_noun(worst.original_count, 'person is', 'people are')} left "
             f"({wording.format_percent(1 - worst.lost_share)}; of everybody {wording.format_percent(rest / people)})."
         )
-    vaguest = max(groups, key=lambda group: (group.loss or 0.0, group.before))
+    vaguest = max(groups, key=lambda group: (group.loss or 0.0, group.original_count))
     if vaguest.loss and vaguest != worst:
         sentences.append(
             f"Least detail is left for {_name_group(vaguest)}: {wording.format_percent(vaguest.loss)} of it is lost."
@@ -227,13 +227,15 @@ def _show_column(groups: list[GroupLoss]) -> dict[str, Any]:
     if len(rest) == 1:
         shown_groups, rest = groups, []
     if rest:
-        original_count = sum(group.before for group in rest)
+        original_count = sum(group.original_count for group in rest)
         loss = (
-            None if rest[0].loss is None else sum((group.loss or 0.0) * group.before for group in rest) / original_count
+            None
+            if rest[0].loss is None
+            else sum((group.loss or 0.0) * group.original_count for group in rest) / original_count
         )
         name = f"{wording.format_count(len(rest))} others"
         shown_groups = [
             *shown_groups,
-            GroupLoss(groups[0].column, name, original_count, sum(group.left for group in rest), loss),
+            GroupLoss(groups[0].column, name, original_count, sum(group.left_count for group in rest), loss),
         ]
     return {"name": groups[0].column, "rows": shown_groups}

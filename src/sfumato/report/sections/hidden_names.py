@@ -96,11 +96,11 @@ def describe_lost_itemsets(
         .join(_key_itemsets(published_frame), on="key", how="anti")
         .sort("support", "key", descending=True)
     )
-    covering = [secret.right for secret in map(split_secret, secrets) if secret.is_itemset]
+    hidden_itemsets = [secret.right for secret in map(split_secret, secrets) if secret.is_itemset]
     itemsets = [
         (items, int(support))
         for items, support in lost_itemsets.select("items", "support").iter_rows()
-        if not any(right <= set(items) for right in covering)
+        if not any(right <= set(items) for right in hidden_itemsets)
     ]
     if not itemsets:
         return []

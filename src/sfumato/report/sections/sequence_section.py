@@ -63,7 +63,7 @@ def build_sequence_section(
     figures += draw_grid_figures(published_sequences, original, mark) or [
         _draw_steps(published_sequences, mark, original)
     ]
-    notes = _list_notes(details, published_sequences if details.is_single_pass else None)
+    notes = _describe_search_end(details, published_sequences if details.is_single_pass else None)
     if details.sensitive is not None:
         figures.insert(0, _draw_secrets(step, original, published_sequences, details.sensitive))
         marks = wording.count_noun(int(release.losses["changes"]), "item")
@@ -109,7 +109,7 @@ def build_outgoing_sequence_section(published_sequences: Sequences, mark: str = 
     )
 
 
-def _list_notes(details: SequenceDetails, literal: Sequences | None) -> tuple[str, ...]:
+def _describe_search_end(details: SequenceDetails, literal: Sequences | None) -> tuple[str, ...]:
     """How the method ended; of one that stopped after one pass, what it left."""
     if details.proven:
         return ("Proven: no fewer changes are enough.",)

@@ -22,9 +22,9 @@ class AttackInWords:
 
     attack: str
     risk: float
-    guessing: float
+    blind_share: float
     words: str
-    alarming: bool
+    is_alarming: bool
     strangers: str
     """How often the same guesses are right about people who are not in the data: "80 % of people not in the
     data"; empty if that was not counted."""
@@ -33,15 +33,15 @@ class AttackInWords:
 def describe_attack(attack: Mapping[str, Any]) -> AttackInWords:
     """An attack's outcome in words, against blind guessing."""
     tries = attack["attempts"]
-    guessing = attack["baseline"] / tries if tries else 0.0
-    gain, alarming = measure_gain(attack), is_alarming(attack)
+    blind_share = attack["baseline"] / tries if tries else 0.0
+    gain, alarms = measure_gain(attack), is_alarming(attack)
     if not tries:
         words = _NOBODY
     elif is_clear_gain(attack):
-        words = f"{'alarming: ' if alarming else ''}{_count_points(gain)} above guessing"
+        words = f"{'alarming: ' if alarms else ''}{_count_points(gain)} above guessing"
     else:
         words = _UNSURE if gain > 0 else _NO_BETTER
-    return AttackInWords(attack["attack"], attack["risk"], guessing, words, alarming, _count_right_strangers(attack))
+    return AttackInWords(attack["attack"], attack["risk"], blind_share, words, alarms, _count_right_strangers(attack))
 
 
 def compare_with_strangers(attack: Mapping[str, Any]) -> str:
@@ -76,7 +76,7 @@ def find_strongest_attack(attacks: Iterable[Mapping[str, Any]]) -> AttackInWords
         describe_attack(attack)
         for attack in [record for record in attack_records if record["attempts"]] or attack_records
     ]
-    return max(descriptions, key=lambda words: (words.risk - words.guessing, words.risk), default=None)
+    return max(descriptions, key=lambda words: (words.risk - words.blind_share, words.risk), default=None)
 
 
 def compare_with_guessing(strongest: AttackInWords) -> str:
@@ -84,11 +84,11 @@ def compare_with_guessing(strongest: AttackInWords) -> str:
     name = strongest.attack.replace("_", " ")
     if strongest.words == _NOBODY:
         return f"The attack {name} had no target."
-    risk, guessing = spell_percent(strongest.risk), spell_percent(strongest.guessing)
+    risk, blind_text = spell_percent(strongest.risk), spell_percent(strongest.blind_share)
     sentence = f"The attack that gains most over guessing, {name}, is right for {risk} of those it tried"
     if strongest.words == _UNSURE:
-        return f"{sentence}; guessing is right for {guessing}. These are too few attempts to tell from chance."
+        return f"{sentence}; guessing is right for {blind_text}. These are too few attempts to tell from chance."
     if strongest.words == _NO_BETTER:
-        return f"{sentence}, which is no better than guessing ({guessing})."
+        return f"{sentence}, which is no better than guessing ({blind_text})."
     strangers = f"; the same guesses are right for {strongest.strangers}" if strongest.strangers else ""
-    return f"{sentence}; guessing is right for {guessing}{strangers}."
+    return f"{sentence}; guessing is right for {blind_text}{strangers}."

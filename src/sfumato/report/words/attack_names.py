@@ -34,12 +34,12 @@ def _add_parameters(name: str, attack: Mapping[str, Any], attacks: Sequence[tupl
     """A name with the parameters in which attacks of this name differ."""
     alike = [other.get("parameters", {}) for other_name, other in attacks if other_name == name]
     parameters = attack.get("parameters", {})
-    differing = [
+    differing_fields = [
         field
         for field in parameters
         if any(other.get(field) != parameters[field] for other in alike) or _is_unusual(field, attack)
     ]
-    texts = [f"{wording.spell_name(field)}: {_format_parameter(parameters[field])}" for field in differing]
+    texts = [f"{wording.spell_name(field)}: {_format_parameter(parameters[field])}" for field in differing_fields]
     return f"{name} ({'; '.join(texts)})" if texts else name
 
 

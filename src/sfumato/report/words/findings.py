@@ -143,8 +143,8 @@ def _list_outgoing_facts(attack: Mapping[str, Any]) -> list[tuple[str, str]]:
     risk_text = (
         "kept by the custodian" if most is None else f"at most {wording.format_percent(most)}, at 95 % confidence"
     )
-    guessing = attack.get("guessing")
-    facts = [] if guessing is None else [(_name_baseline(attack), _approximate_share(guessing))]
+    blind_share = attack.get("guessing")
+    facts = [] if blind_share is None else [(_name_baseline(attack), _approximate_share(blind_share))]
     return [("Risk", risk_text), *facts]
 
 

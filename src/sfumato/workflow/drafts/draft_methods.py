@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from sfumato.attack.attack import wilson
+from sfumato.attack.attack import compute_wilson_interval
 from sfumato.data.roles.role import Role
 from sfumato.data.roles.role_proposals import RoleProposal
 from sfumato.errors import DataError, PolicyError, ask_meant
@@ -174,7 +174,7 @@ def _write_linking_gate(table: DraftTable) -> list[str]:
 
 def bound_drafted_share(share: float, count: int) -> float:
     """An upper bound on an observed share and its 95 % interval, rounded up; exceeded by chance once in 10,000."""
-    return min(1.0, ceil(100 * wilson(_bound_hits(share, count), count).high) / 100)
+    return min(1.0, ceil(100 * compute_wilson_interval(_bound_hits(share, count), count).high) / 100)
 
 
 def round_down(count: int) -> int:
@@ -186,7 +186,7 @@ def round_down(count: int) -> int:
 def _bound_hits(share: float, count: int) -> int:
     """The hits that are exceeded once in 10,000: exact in a small table, where the normal law is too far off."""
     if count > 500:
-        return ceil(wilson(round(share * count), count, z=3.72).high * count)
+        return ceil(compute_wilson_interval(round(share * count), count, z=3.72).high * count)
     hits, tail = count, share**count
     while tail <= UNLIKELY:
         hits -= 1

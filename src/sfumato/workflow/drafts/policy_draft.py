@@ -172,7 +172,7 @@ def _draft_table_policy(
     files = _name_hierarchy_files(hierarchies, path)
     sections = (head, _write_roles(proposals), _write_hierarchies(table, hierarchies, files), methods, _write_output())
     file_hierarchies = {file: hierarchies[column].hierarchy for column, file in files.items()}
-    return PolicyDraft(path, _join_sections(*sections), file_hierarchies, _list_notes(source, proposals))
+    return PolicyDraft(path, _join_sections(*sections), file_hierarchies, _list_draft_notes(source, proposals))
 
 
 def decide_roles(
@@ -341,7 +341,7 @@ def _write_output() -> list[str]:
     ]
 
 
-def _list_notes(source: DraftSource, proposals: tuple[RoleProposal, ...]) -> tuple[str, ...]:
+def _list_draft_notes(source: DraftSource, proposals: tuple[RoleProposal, ...]) -> tuple[str, ...]:
     notes = []
     if drop_password(source.path) != source.path:
         notes.append("The password was not written into the policy: set PGPASSWORD, or write it into ~/.pgpass.")

@@ -37,8 +37,8 @@ def write_sequence_methods(sequences: Sequences, source: str, purpose: Purpose, 
 
 
 def _write_anonymized(sequences: Sequences, k: int, pattern: list[Any], support: int) -> list[str]:
-    hiding = _write_hiding(pattern, support) if pattern else []
-    instead = write_comment("Instead: only certain patterns may not show. Name yours.") if hiding else []
+    hiding_lines = _write_hiding(pattern, support) if pattern else []
+    instead = write_comment("Instead: only certain patterns may not show. Name yours.") if hiding_lines else []
     return [
         "[[protect]]",
         *write_comment("Replaces rare sequences by similar frequent ones: whatever occurs, occurs in k sequences."),
@@ -46,7 +46,7 @@ def _write_anonymized(sequences: Sequences, k: int, pattern: list[Any], support:
         write_entry("k", k),
         "",
         *instead,
-        *comment_out(hiding),
+        *comment_out(hiding_lines),
         "",
         "[[attack]]",
         write_entry("attack", "sequence_linking", "knows some points of a person's sequence and looks for the rest"),

@@ -103,8 +103,8 @@ class FolderLock:
             path_status = os.stat(self.path, follow_symlinks=False)  # noqa: PTH116
         except FileNotFoundError:
             return False
-        mine = os.fstat(handle)
-        return (mine.st_dev, mine.st_ino) == (path_status.st_dev, path_status.st_ino)
+        handle_status = os.fstat(handle)
+        return (handle_status.st_dev, handle_status.st_ino) == (path_status.st_dev, path_status.st_ino)
 
 
 class MountedFolder(NamedTuple):

@@ -24,7 +24,7 @@ def refuse_misfits(methods: Sequence[Method], original: Any) -> None:
     if len(methods) < 2:
         return
     for method in methods:
-        if method.alone:
+        if method.must_be_alone:
             other_tags = [_get_tag(other) for other in methods if other is not method]
             raise PolicyError(
                 f"{_get_tag(method)} must be the only method of a policy, because its claims compare all that is "

@@ -215,11 +215,11 @@ class BasketsShape(FileShape):
         number = {str(item): index for index, item in enumerate(written_data.items)}
         item_codes = np.array([number.get(str(item), -1) for item in read.items], dtype=np.int64)
         codes = item_codes[read.codes] if len(read.codes) else np.zeros(0, dtype=np.int64)
-        same = np.array_equal(written_data.offsets, read.offsets)
-        if same:
+        is_same = np.array_equal(written_data.offsets, read.offsets)
+        if is_same:
             basket = np.repeat(np.arange(len(read)), np.diff(read.offsets))
-            same = np.array_equal(codes[np.lexsort((codes, basket))], written_data.codes)
-        if not same:
+            is_same = np.array_equal(codes[np.lexsort((codes, basket))], written_data.codes)
+        if not is_same:
             raise ClaimBroken("the baskets do not read back from the file as they were written; try another format")
 
 

@@ -143,14 +143,14 @@ def refuse_changed_baskets(plan: StoredHidingPlan, read: StoredBaskets) -> None:
     """Stop a release that does not read back as it was written; names are compared as text."""
     positions = {str(item): number for number, item in enumerate(plan.original.items)}
     item_codes = np.array([positions.get(str(item), -1) for item in read.items], dtype=np.int32)
-    same = len(read) == len(plan.original)
-    batches = zip(plan.publish(), read.iterate("reading back"), strict=True) if same else ()
+    is_same = len(read) == len(plan.original)
+    batches = zip(plan.publish(), read.iterate("reading back"), strict=True) if is_same else ()
     for written_batch, read_batch in batches:
         _, codes = sort_row_codes(read_batch.offsets, item_codes[read_batch.codes], len(positions))
-        same = (
-            same
+        is_same = (
+            is_same
             and np.array_equal(written_batch.offsets, read_batch.offsets)
             and np.array_equal(written_batch.codes, codes)
         )
-    if not same:
+    if not is_same:
         raise ClaimBroken("the baskets do not read back from the file as they were written; try another format")

@@ -85,9 +85,9 @@ def _run_in_scratch(
             *note_ignored_time(policy),
             *list_advice(record, release),
         ]
-        outgoing = build_outgoing_certificate(record, published_baskets)
-        account = gather_outgoing_account(outgoing.model_dump(mode="json"), published_baskets)
-        certificate = certify(account, outgoing, key, staging, is_refused=bool(decision.refusals))
+        outgoing_certificate = build_outgoing_certificate(record, published_baskets)
+        account = gather_outgoing_account(outgoing_certificate.model_dump(mode="json"), published_baskets)
+        certificate = certify(account, outgoing_certificate, key, staging, is_refused=bool(decision.refusals))
         keep_private(policy, original, release, record, staging)
         keep_secrets(commitment, {}, staging)
         publication_notes = publish_decided(target, staging, decision)

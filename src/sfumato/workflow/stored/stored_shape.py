@@ -54,7 +54,7 @@ class StoredTableShape(FileShape):
         headers = find_formulas(pl.Series(names, dtype=pl.String)).cast(pl.Int64).to_list()
         counts = dict(zip(names, headers, strict=True))
         long = []
-        for name in _list_texts(data):
+        for name in _list_text_columns(data):
             if has_few_values(data, name):
                 values = data.count_values(name)
                 counts[name] += int(values.counts[find_formulas(values.frame[name]).to_numpy()].sum())
@@ -82,14 +82,14 @@ def has_few_values(data: StoredTable, column: str) -> bool:
     return data.rows.count_values(column) <= MOST_VALUES
 
 
-def _list_texts(data: StoredTable) -> list[str]:
+def _list_text_columns(data: StoredTable) -> list[str]:
     return [name for name, kind in data.rows.schema.items() if kind == pl.String]
 
 
 def _list_marks(data: StoredTable) -> list[set[str]]:
     """The marks among the texts of each column."""
-    few = [name for name in _list_texts(data) if has_few_values(data, name)]
+    few = [name for name in _list_text_columns(data) if has_few_values(data, name)]
     marks = [set(data.list_values(name)) & set(MARKS) for name in few]
-    long = [name for name in _list_texts(data) if name not in few]
+    long = [name for name in _list_text_columns(data) if name not in few]
     batches = data.rows.iterate_batches(long) if long else ()
     return marks + [{mark for mark in MARKS for name in long if (batch[name] == mark).any()} for batch in batches]

@@ -40,12 +40,12 @@ def measure_stored_utility(release: Release, evidence: StoredEvidence, original:
         figures = {"loss": measure_blanked_share(evidence.published_table, original)}
     elif kind == "chance":
         assert evidence.comparison is not None
-        figures = {**measure_stored_moments(evidence.comparison), **_measure_changes(release, evidence)}
+        figures = {**measure_stored_moments(evidence.comparison), **_measure_largest_losses(release, evidence)}
     elif release.method.truthful:
         figures = {**_measure_labels(evidence, original), **_measure_sizes(release, evidence)}
         figures |= count_left_out_rows(figures["loss"], len(evidence.published_table), len(original))
     else:
-        figures = {**_measure_changes(release, evidence), **_measure_sizes(release, evidence)}
+        figures = {**_measure_largest_losses(release, evidence), **_measure_sizes(release, evidence)}
     return {name: round(value, 12) for name, value in figures.items()}
 
 
@@ -62,7 +62,7 @@ def _measure_sizes(release: Release, evidence: StoredEvidence) -> dict[str, floa
     return measure_stored_class_sizes(evidence, get_starred_rows(release), promised_k)
 
 
-def _measure_changes(release: Release, evidence: StoredEvidence) -> dict[str, float]:
+def _measure_largest_losses(release: Release, evidence: StoredEvidence) -> dict[str, float]:
     """The largest loss of a kind of change, as in memory; absent if no kind has a measure, and then no limit opens."""
     refuse_unmeasured_losses(release.changes)
     kinds: dict[LossMeasure, list[str]] = {}

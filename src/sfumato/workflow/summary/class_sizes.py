@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any
 
 from sfumato import measure
 from sfumato.engine.stored_table import StoredTable
-from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
+from sfumato.measure.anonymity.crowd_sizes import StarredRows, flag_starred_rows
 from sfumato.measure.stored_claims import StoredEvidence, count_stored_sizes, count_stored_stars
 from sfumato.table import Table
-
-StarredRows = Literal["class", "suppressed"]
 
 
 def find_promised_k(claims: Iterable[Mapping[str, Any]]) -> int | None:

@@ -106,7 +106,7 @@ class AlphaKAnonymity(PrivacyModel):
         """Rows, and the share of one value."""
         return ClassLimits(k=self.k, share=self.alpha)
 
-    def columns(self) -> tuple[str, ...]:
+    def list_columns(self) -> tuple[str, ...]:
         """The sensitive column."""
         return (self.column,)
 
@@ -127,7 +127,7 @@ class AlphaKAnonymity(PrivacyModel):
             meaning=f"No value of {self.column} makes up more than {self.alpha:g} of a class.",
         )
 
-    def claims(
+    def state_claims(
         self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY
     ) -> tuple[Claim, ...]:
         """The share, and k-anonymity."""
@@ -195,7 +195,7 @@ class LDiversity(PrivacyModel):
         """Values, if that is all that counts."""
         return ClassLimits(l=int(self.l)) if self.kind == "distinct" else None
 
-    def columns(self) -> tuple[str, ...]:
+    def list_columns(self) -> tuple[str, ...]:
         """The sensitive column."""
         return (self.column,)
 
@@ -265,7 +265,7 @@ class TCloseness(PrivacyModel):
     distance: Literal["equal", "ordered", "hierarchical"] = "equal"
     """The distance between values: `equal`, `ordered`, or `hierarchical`, which needs a hierarchy of the column."""
 
-    def columns(self) -> tuple[str, ...]:
+    def list_columns(self) -> tuple[str, ...]:
         """The sensitive column."""
         return (self.column,)
 
@@ -346,7 +346,7 @@ class BetaLikeness(PrivacyModel):
     enhanced: bool = False
     """Whether common values are also bounded by −ln of their share."""
 
-    def columns(self) -> tuple[str, ...]:
+    def list_columns(self) -> tuple[str, ...]:
         """The sensitive column."""
         return (self.column,)
 
@@ -384,7 +384,7 @@ class DeltaDisclosure(PrivacyModel):
     column: str
     """The sensitive column."""
 
-    def columns(self) -> tuple[str, ...]:
+    def list_columns(self) -> tuple[str, ...]:
         """The sensitive column."""
         return (self.column,)
 

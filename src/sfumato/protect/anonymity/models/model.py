@@ -57,7 +57,7 @@ class PrivacyModel(Description, ABC):
         """All that makes it refuse a class; None if that is more than limits on rows, values and shares."""
         return None
 
-    def columns(self) -> tuple[str, ...]:
+    def list_columns(self) -> tuple[str, ...]:
         """The sensitive columns that it uses."""
         return ()
 
@@ -77,7 +77,7 @@ class PrivacyModel(Description, ABC):
         """Whether the node is refused, whatever is suppressed."""
         return False
 
-    def claims(
+    def state_claims(
         self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY
     ) -> tuple[Claim, ...]:
         """All claims of a release under this model."""

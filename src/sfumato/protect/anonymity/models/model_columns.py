@@ -17,7 +17,7 @@ def refuse_unfit_models(
     """Refuse a model of a column that every class shares or that never leaves, or of more values than there are."""
     count = count_values or (lambda name: table.frame[name].n_unique())
     for model in models:
-        for name in model.columns():
+        for name in model.list_columns():
             if name in table.frame.columns:
                 _refuse_role(model, table, name)
                 _refuse_too_many_values(model, table, name, count)

@@ -26,11 +26,11 @@ class ModelJudge:
     def refuses(self, classes: NodeClasses) -> Flags:
         """Classes that some model refuses; a single row satisfies no model but k = 1."""
         refused_mask = self._flag_refused_by(self.models, classes)
-        if classes.fitting is None:
+        if classes.fitting_classes is None:
             return refused_mask
         # Rows that agree only because they are empty are no crowd, and their values are nobody else's.
-        fitting = self._flag_refused_by(self.models, classes.fitting)
-        return refused_mask | fitting | (classes.fitting.crowds < self.least_crowd)
+        refused_fitting = self._flag_refused_by(self.models, classes.fitting_classes)
+        return refused_mask | refused_fitting | (classes.fitting_classes.crowds < self.least_crowd)
 
     @property
     def least_crowd(self) -> int:
@@ -52,13 +52,13 @@ class ModelJudge:
         """A lower bound on the share of each class that some model also refuses at every finer node."""
         if self.steady:
             return refused_mask.astype(np.float64)
-        lasting = np.zeros(len(classes.sizes))
+        lasting_shares = np.zeros(len(classes.sizes))
         for model in self.models:
             if model.steady:
-                np.maximum(lasting, self._flag_refused_by((model,), classes), out=lasting)
-            elif classes.overlapping is None:
-                np.maximum(lasting, model.stays_refused(classes), out=lasting)
-        return lasting
+                np.maximum(lasting_shares, self._flag_refused_by((model,), classes), out=lasting_shares)
+            elif classes.match_values is None:
+                np.maximum(lasting_shares, model.stays_refused(classes), out=lasting_shares)
+        return lasting_shares
 
     def forbids(self, classes: NodeClasses) -> bool:
         """Whether some model refuses the whole node."""
@@ -73,13 +73,13 @@ class ModelJudge:
                 refused_mask |= classes.lone_mask
         return refused_mask
 
-    def columns(self) -> tuple[str, ...]:
+    def list_columns(self) -> tuple[str, ...]:
         """The sensitive columns that the models use."""
-        return tuple(dict.fromkeys(name for model in self.models for name in model.columns()))
+        return tuple(dict.fromkeys(name for model in self.models for name in model.list_columns()))
 
     def build_grouping(self, table: Table) -> Grouping:
         """The table, ready to be grouped at any node and judged by these models."""
-        return Grouping.of(table, self.columns(), self.choose_population(table))
+        return Grouping.of(table, self.list_columns(), self.choose_population(table))
 
     def choose_population(self, table: Table) -> Table | None:
         """The people of the population who count, if a model compares with one."""
@@ -93,7 +93,7 @@ class ModelJudge:
 
         Never if a model judges sensitive values. Otherwise empty cells would tell that the hidden values fail it.
         """
-        if self.columns():
+        if self.list_columns():
             return False
         population = self.choose_population(table)
         sizes = np.array([row_count], dtype=np.int64)

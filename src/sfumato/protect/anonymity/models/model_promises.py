@@ -14,5 +14,5 @@ def list_model_promises(models: Iterable[Mapping[str, Any]]) -> tuple[Claim, ...
     """The claims of models with these public parameters; nothing is known of a model of another version."""
     kinds = [(find_tagged_class("model", str(model["model"])), model) for model in models]
     return tuple(
-        claim for kind, model in kinds if kind is not None for claim in kind.model_construct(**model).claims({})
+        claim for kind, model in kinds if kind is not None for claim in kind.model_construct(**model).state_claims({})
     )

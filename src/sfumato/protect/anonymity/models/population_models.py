@@ -41,7 +41,7 @@ class _PopulationModel(PrivacyModel):
 
     def read_populations(self) -> tuple[Table, ...]:
         """Read the population."""
-        return (self.population if isinstance(self.population, Table) else Table.read_beside(self.population, None),)
+        return (self.population if isinstance(self.population, Table) else Table.read_like(self.population, None),)
 
 
 class KMap(_PopulationModel):

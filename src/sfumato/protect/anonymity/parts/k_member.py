@@ -64,8 +64,8 @@ def cluster_in_blocks(
     for outer_blocks in reversed(nested_blocks):
         clusters = _unite_refused_parts(outer_blocks.starts, clusters, columns, judge)
     # Both keep the rows of a block together, so a block is the same range of positions in either.
-    ours, theirs = (_compute_block_losses(parts, blocks.starts, columns) for parts in (clusters, cuts))
-    better = np.repeat(ours <= theirs, np.diff(blocks.starts))
+    cluster_losses, cut_losses = (_compute_block_losses(parts, blocks.starts, columns) for parts in (clusters, cuts))
+    better = np.repeat(cluster_losses <= cut_losses, np.diff(blocks.starts))
     order = np.where(better, clusters.order, cuts.order)
     cells = np.where(better[:, None], clusters.cells, cuts.cells)
     weights = np.where(better, clusters.weights, cuts.weights)
@@ -135,8 +135,8 @@ def _unite_refused_parts(blocks: Ints, parts: RowParts, columns: PartitionColumn
         refused_mask = _flag_refused_parts(rest, len(order), judge)
         block = np.searchsorted(blocks, places[rest.starts[:-1]], side="right").astype(np.int64)
         several = np.bincount(block)[block] > 1
-        wanting = refused_mask & several
-        open_parts = np.isin(block, block[wanting])
+        wanting_mask = refused_mask & several
+        open_parts = np.isin(block, block[wanting_mask])
         open_mask = np.repeat(open_parts, np.diff(rest.starts))
         final_places = places[~open_mask]
         cells[final_places], order[final_places], weights[final_places] = (
@@ -145,11 +145,11 @@ def _unite_refused_parts(blocks: Ints, parts: RowParts, columns: PartitionColumn
             rest.weights[~open_mask],
         )
         marks[final_places] = _flag_part_starts(rest)[~open_mask]
-        if not wanting.any():
+        if not wanting_mask.any():
             break
         places, rest = places[open_mask], rest.take(open_parts)
-        block, wanting = block[open_parts], wanting[open_parts]
-        target = block if turn == _ROUNDS else _choose_merge_targets(rest, block, wanting, columns, judge.least)
+        block, wanting_mask = block[open_parts], wanting_mask[open_parts]
+        target = block if turn == _ROUNDS else _choose_merge_targets(rest, block, wanting_mask, columns, judge.least)
         rest = rest.regroup_parts(np.unique(target, return_inverse=True)[1].ravel()[rest.of_place])
     return replace(united_parts, starts=np.append(np.flatnonzero(marks), len(order)).astype(np.int64))
 
@@ -161,18 +161,20 @@ def _flag_refused_parts(parts: RowParts, rows: int, judge: GroupJudgement) -> Fl
     return judge.flag_refused(of_line)[: len(parts.starts) - 1]
 
 
-def _choose_merge_targets(parts: RowParts, block: Ints, wanting: Flags, columns: PartitionColumns, least: int) -> Ints:
+def _choose_merge_targets(
+    parts: RowParts, block: Ints, open_mask: Flags, columns: PartitionColumns, least: int
+) -> Ints:
     """The part that each part is merged into, its nearest or itself."""
     from sfumato.kernels.anonymity.k_member import find_nearest_parts
 
     sizes = parts.sizes
     flat, begins = _collect_distinct_places(parts, columns)
     free = np.zeros(len(sizes), dtype=np.bool_)
-    nearest = find_nearest_parts(flat, begins, sizes, block, wanting, least, free, columns.description)
+    nearest = find_nearest_parts(flat, begins, sizes, block, open_mask, least, free, columns.description)
     return _choose_hosts(np.flatnonzero(nearest >= 0), nearest, sizes < least, free)
 
 
-def _choose_hosts(moving: Ints, nearest: Ints, small: Flags, free: Flags) -> Ints:
+def _choose_hosts(moved_parts: Ints, nearest: Ints, small: Flags, free: Flags) -> Ints:
     """The part that each part is merged into: moving ones into their nearest, but no two large ones into the same.
 
     Parts of equal rows all have the first as their nearest; if this loses nothing they are merged in pairs, so that a
@@ -180,9 +182,9 @@ def _choose_hosts(moving: Ints, nearest: Ints, small: Flags, free: Flags) -> Int
     """
     target = np.arange(len(nearest))
     moved_mask = np.zeros(len(nearest), dtype=np.bool_)
-    hosting = np.zeros(len(nearest), dtype=np.bool_)
+    host_mask = np.zeros(len(nearest), dtype=np.bool_)
     alike: dict[int, int] = {}
-    for part in moving.tolist():
+    for part in moved_parts.tolist():
         host = int(nearest[part])
         if free[part]:
             first = min(part, host)
@@ -190,10 +192,10 @@ def _choose_hosts(moving: Ints, nearest: Ints, small: Flags, free: Flags) -> Int
             if host < 0:
                 alike[first] = part
                 continue
-        if not hosting[part] and not moved_mask[host] and (small[part] or not hosting[host]):
-            target[part], moved_mask[part], hosting[host] = host, True, True
+        if not host_mask[part] and not moved_mask[host] and (small[part] or not host_mask[host]):
+            target[part], moved_mask[part], host_mask[host] = host, True, True
     for part in alike.values():
         host = int(nearest[part])
-        if not hosting[part] and not moved_mask[host] and not hosting[host]:
-            target[part], moved_mask[part], hosting[host] = host, True, True
+        if not host_mask[part] and not moved_mask[host] and not host_mask[host]:
+            target[part], moved_mask[part], host_mask[host] = host, True, True
     return target

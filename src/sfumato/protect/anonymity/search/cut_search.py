@@ -221,11 +221,11 @@ class CutSearch:
             free = ~head & (effect[CELL_COST] == 0) & (effect[SMALL] == 0)
             free[self._start[:-1]] = False
             # A cut that splits no class never will, whatever else is cut; of those that do, one at a time.
-            parting = np.flatnonzero(free & (effect[GOOD] > 0))
+            useful_cuts = np.flatnonzero(free & (effect[GOOD] > 0))
             head |= free & (effect[GOOD] == 0)
-            if not len(parting):
+            if not len(useful_cuts):
                 return head
-            head[parting[0]] = True
+            head[useful_cuts[0]] = True
 
     def _group_cuts_by_column(self, head: Flags) -> tuple[tuple[int, ...], ...]:
         ends = zip(self._start[:-1].tolist(), self._start[1:].tolist(), strict=True)

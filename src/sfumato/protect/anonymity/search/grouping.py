@@ -79,10 +79,10 @@ class Grouping:
         if population is not None:
             self._population = np.bincount(of_row[row_count:], minlength=count).astype(np.int64)
         # Distinct rows are numbered in order of appearance, so those of the table come before the population's.
-        self._ours = int(self.distinct_of_row.max(initial=-1)) + 1
+        self._own_count = int(self.distinct_of_row.max(initial=-1)) + 1
         self._prepare_columns(np.ascontiguousarray(all_codes[:, first]), weights)
         self._row_levels = tuple(0 for _ in hierarchies)
-        self.origin: Ints = np.arange(self._ours, dtype=np.int64)
+        self.origin: Ints = np.arange(self._own_count, dtype=np.int64)
         """For each distinct row, its row in the grouping that this one was coarsened from."""
 
     @classmethod
@@ -113,22 +113,23 @@ class Grouping:
 
     def list_distinct(self) -> WeightedRows:
         """The distinct rows of the table (one row of codes per column), and how often each occurs."""
-        return WeightedRows(self._codes[:, : self._ours], self._weights[: self._ours])
+        return WeightedRows(self._codes[:, : self._own_count], self._weights[: self._own_count])
 
     @property
     def distinct_rows(self) -> int:
         """The number of distinct rows in the table."""
-        return self._ours
+        return self._own_count
 
     def narrow(self, row_mask: Flags) -> Grouping:
         """Only some of the distinct rows, grouped among themselves; shares stay those of the whole table."""
         part = copy.copy(self)
-        part._ours = int(row_mask.sum())
+        part._own_count = int(row_mask.sum())
         part._population = None
         part.__dict__.pop("leaf_counts", None)
         part.sensitive = {name: column.take_rows(row_mask) for name, column in self.sensitive.items()}
         part._prepare_columns(
-            np.ascontiguousarray(self._codes[:, : self._ours][:, row_mask]), self._weights[: self._ours][row_mask]
+            np.ascontiguousarray(self._codes[:, : self._own_count][:, row_mask]),
+            self._weights[: self._own_count][row_mask],
         )
         return part
 
@@ -150,7 +151,7 @@ class Grouping:
             "marginals": self.marginals,
         }
         part.__dict__["leaf_counts"] = self.leaf_counts
-        count = part._ours = len(classes.sizes)
+        count = part._own_count = len(classes.sizes)
         part._row_levels, part.origin = levels, self.origin[classes.first]
         part.sensitive = {name: column.merge(classes.count_values(name)) for name, column in self.sensitive.items()}
         part._numbers = self._numbers.shorten(count)
@@ -244,10 +245,10 @@ class Grouping:
         of_row, sizes = self._group(levels)
         population, absent = np.zeros(0, dtype=np.int64), False
         if self._population is not None:
-            fitting = np.bincount(of_row, weights=self._population, minlength=len(sizes)).astype(np.int64)
-            count = int(of_row[: self._ours].max(initial=-1)) + 1
-            absent = bool((fitting[count:] > 0).any())
-            of_row, sizes, population = of_row[: self._ours], sizes[:count], fitting[:count]
+            fitting_counts = np.bincount(of_row, weights=self._population, minlength=len(sizes)).astype(np.int64)
+            count = int(of_row[: self._own_count].max(initial=-1)) + 1
+            absent = bool((fitting_counts[count:] > 0).any())
+            of_row, sizes, population = of_row[: self._own_count], sizes[:count], fitting_counts[:count]
         first = self._numbers.first[: len(sizes)]
         plain = NodeClasses(of_row, sizes, sizes, self.sensitive, None, population, absent, first=first)
         if self.missing in (Missing.OWN_VALUE, Missing.DROP) or not self._absent.any():
@@ -271,7 +272,7 @@ class Grouping:
         """The classes that may not be published; repeated, because suppressing rows may shrink other classes."""
         classes = self.find_classes(levels)
         refused_mask = refuses(classes)
-        while classes.overlapping is not None:
+        while classes.match_values is not None:
             classes = self.find_classes(levels, ~refused_mask)
             wider_mask = refused_mask | refuses(classes)
             if (wider_mask == refused_mask).all():
@@ -290,7 +291,7 @@ class Grouping:
     def count_cost(self, judged_node: JudgedNode) -> NodeVerdict:
         """Count the cost of a node that was just judged."""
         levels, classes, refused_mask = judged_node.levels, judged_node.classes, judged_node.refused_mask
-        excess, lasting = self._add_up_suppression(judged_node)
+        excess, lasting_costs = self._add_up_suppression(judged_node)
         hidden_among = classes.sizes * classes.crowds
         column_terms = zip(self.marginals, levels, excess.tolist(), strict=True)
         return NodeVerdict(
@@ -298,10 +299,10 @@ class Grouping:
             suppressed_count=judged_node.suppressed_count,
             lasting_rows=judged_node.lasting_rows,
             costs=tuple(int(marginal[level]) + more for marginal, level, more in column_terms),
-            lasting=tuple(lasting.tolist()),
+            lasting_costs=tuple(lasting_costs.tolist()),
             squares=int((hidden_among * ~refused_mask).sum()),
             # If missing cells match anything, classes shrink with suppression and bound nothing.
-            crowd=0 if classes.overlapping is not None else int(hidden_among.sum()),
+            crowd=0 if classes.match_values is not None else int(hidden_among.sum()),
             classes=int(len(refused_mask) - np.count_nonzero(refused_mask)),
         )
 
@@ -309,7 +310,7 @@ class Grouping:
         """Per column, what suppression adds here, and at least at every finer node: rows of a class lose the same."""
         from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
 
-        excess, lasting = np.zeros(len(judged_node.levels), dtype=np.int64), np.zeros(len(judged_node.levels))
+        excess, lasting_costs = np.zeros(len(judged_node.levels), dtype=np.int64), np.zeros(len(judged_node.levels))
         if judged_node.suppressed_count or judged_node.lasting_rows:
             spared_leaves, starts = self._spared_leaves
             classes = judged_node.classes
@@ -319,11 +320,11 @@ class Grouping:
                 spared_leaves,
                 classes.first,
                 np.where(judged_node.refused_mask, classes.sizes, 0),
-                judged_node.lasting * classes.sizes,
+                judged_node.lasting_shares * classes.sizes,
                 excess,
-                lasting,
+                lasting_costs,
             )
-        return excess, lasting
+        return excess, lasting_costs
 
     def flag_suppressed_rows(self, levels: Levels, judge: ClassJudge) -> Flags:
         """Which rows of the table are suppressed at a node."""

@@ -134,9 +134,9 @@ def find_optimal_node(
         checked_count += 1
         live[levels] = False
         # Without suppression every model is steady if a coarser class is a union of finer ones.
-        merging = judge.steady or judged_node.classes.overlapping is None
+        can_merge = judge.steady or judged_node.classes.match_values is None
         if judged_node.lasting_rows > most_suppressed or (
-            most_suppressed == 0 and judged_node.suppressed_count and merging
+            most_suppressed == 0 and judged_node.suppressed_count and can_merge
         ):
             live[slice_finer_nodes(levels)] = False
             if most_suppressed == 0 and judged_node.suppressed_count:
@@ -227,15 +227,15 @@ def find_minimal_nodes(grouping: Grouping, judge: ClassJudge, most_suppressed: i
         judged_node = _judge_node(node_grouping, levels, judge, most_suppressed)
         checked_count += 1
         open_[levels] = False
-        merging = judge.steady or judged_node.classes.overlapping is None
-        settles = judge.steady or (most_suppressed == 0 and merging)
+        can_merge = judge.steady or judged_node.classes.match_values is None
+        settles = judge.steady or (most_suppressed == 0 and can_merge)
         if (
             judged_node.suppressed_count <= most_suppressed
             and not judged_node.forbidden
             and not judged_node.refused_mask.all()
         ):
             will_do[levels] = True
-            if settles or (judged_node.suppressed_count == 0 and merging):
+            if settles or (judged_node.suppressed_count == 0 and can_merge):
                 will_do[slice_coarser_nodes(levels)] = True
                 open_[slice_coarser_nodes(levels)] = False
         elif judged_node.lasting_rows > most_suppressed or (settles and not judged_node.forbidden):

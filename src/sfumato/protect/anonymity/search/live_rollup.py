@@ -71,11 +71,11 @@ class LiveRollUp:
         if rows.grouping.distinct_rows < MANY_ROWS // 4 or (prefix and self._room <= 0):
             return rows
         fixed_columns = self._columns[: len(prefix)]
-        same = live[
+        equal_nodes = live[
             tuple(slice(level, level + 1) if c in fixed_columns else slice(None) for c, level in enumerate(levels))
         ]
-        finest = _find_finest(same, [levels[c] if c in fixed_columns else 0 for c in range(len(levels))])
-        if finest == rows.levels or (prefix, finest) in self._tried_merges or np.count_nonzero(same) < _LEFT:
+        finest = _find_finest(equal_nodes, [levels[c] if c in fixed_columns else 0 for c in range(len(levels))])
+        if finest == rows.levels or (prefix, finest) in self._tried_merges or np.count_nonzero(equal_nodes) < _LEFT:
             return rows
         self._tried_merges.add((prefix, finest))
         if rows.grouping.estimate_classes(finest, rows.sample) > _SAVED * rows.grouping.distinct_rows:

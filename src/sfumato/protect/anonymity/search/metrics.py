@@ -103,9 +103,9 @@ class _LossMetric:
         return sum(weight * cost / (scale * self._grouping.rows) for weight, cost, scale in column_terms)
 
     def learn(self, verdict: NodeVerdict) -> None:
-        if not any(verdict.lasting):
+        if not any(verdict.lasting_costs):
             return
-        column_terms = zip(self._weights, verdict.lasting, self._grouping.scales, strict=True)
+        column_terms = zip(self._weights, verdict.lasting_costs, self._grouping.scales, strict=True)
         added_loss = sum(weight * excess / (scale * self._grouping.rows) for weight, excess, scale in column_terms)
         finer_nodes = slice_finer_nodes(verdict.levels)
         np.maximum(self.bound[finer_nodes], self._marginal[finer_nodes] + added_loss, out=self.bound[finer_nodes])
@@ -125,9 +125,9 @@ class _GeometricLossMetric:
         return prod(1 + cost / (scale * self._grouping.rows) for cost, scale in column_terms)
 
     def learn(self, verdict: NodeVerdict) -> None:
-        if not any(verdict.lasting):
+        if not any(verdict.lasting_costs):
             return
-        column_terms = zip(self._factors, verdict.levels, verdict.lasting, self._grouping.scales, strict=True)
+        column_terms = zip(self._factors, verdict.levels, verdict.lasting_costs, self._grouping.scales, strict=True)
         least = _multiply_columns(
             [f[: level + 1] + more / (scale * self._grouping.rows) for f, level, more, scale in column_terms]
         )

@@ -34,13 +34,13 @@ class NodeClasses:
     """Equal to the sizes, unless missing cells match anything or nothing."""
     sensitive: Mapping[str, SensitiveColumn] = field(default_factory=dict)
     """The sensitive columns that models use."""
-    overlapping: Callable[[SensitiveColumn], ClassValues] | None = None
+    match_values: Callable[[SensitiveColumn], ClassValues] | None = None
     """How to count values if classes overlap, because missing cells match anything."""
     population: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """How many people of the population fit each class."""
     absent_from_release: bool = False
     """Whether some people of the population fit no class."""
-    fitting: NodeClasses | None = None
+    fitting_classes: NodeClasses | None = None
     """All rows of the whole table that each class could be about, as classes, if classes overlap."""
     lone_mask: Flags | None = None
     """Classes whose rows match nobody, because a missing cell matches nothing."""
@@ -53,7 +53,7 @@ class NodeClasses:
         """The values of a sensitive column among the rows that each class is hidden among."""
         if column not in self._values_by_column:
             sensitive = self.sensitive[column]
-            count_pairs = self.overlapping or (lambda column: column.count_by_class(self.of_row, len(self.sizes)))
+            count_pairs = self.match_values or (lambda column: column.count_by_class(self.of_row, len(self.sizes)))
             self._values_by_column[column] = count_pairs(sensitive)
         return self._values_by_column[column]
 
@@ -94,7 +94,7 @@ class JudgedNode:
     refused_mask: Flags
     suppressed_count: int
     """Rows in refused classes."""
-    lasting: Floats
+    lasting_shares: Floats
     """A lower bound on the share of each class that is also refused at every finer node."""
     lasting_rows: int
     """A lower bound on the rows that are refused at every finer node."""
@@ -104,9 +104,9 @@ class JudgedNode:
 def judge_classes(levels: Levels, classes: NodeClasses, refused_mask: Flags, judge: ClassJudge) -> JudgedNode:
     """What it means for a node that some of its classes are refused."""
     suppressed_count = int((classes.sizes * refused_mask).sum())
-    lasting = judge.stays_refused(classes, refused_mask)
-    rows = suppressed_count if judge.steady else ceil(float(lasting @ classes.sizes.astype(np.float64)) - 1e-6)
-    return JudgedNode(levels, classes, refused_mask, suppressed_count, lasting, rows, judge.forbids(classes))
+    lasting_shares = judge.stays_refused(classes, refused_mask)
+    rows = suppressed_count if judge.steady else ceil(float(lasting_shares @ classes.sizes.astype(np.float64)) - 1e-6)
+    return JudgedNode(levels, classes, refused_mask, suppressed_count, lasting_shares, rows, judge.forbids(classes))
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class NodeVerdict:
     """A lower bound on the rows that are refused at every finer node."""
     costs: tuple[int, ...]
     """Per column, the leaves lost over all rows: those under the published value minus one, or all if suppressed."""
-    lasting: tuple[float, ...]
+    lasting_costs: tuple[float, ...]
     """Per column, a lower bound on what suppression adds to the cost at every finer node."""
     squares: int
     """Σ (rows in a class × rows it is hidden among) over published classes."""

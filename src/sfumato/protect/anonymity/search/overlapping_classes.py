@@ -26,8 +26,15 @@ def overlap_classes(plain: NodeClasses, groups: Ints, unknown: Flags, counted_ma
 
     crowds = np.maximum(count_matching_rows(groups, unknown, np.where(counted_mask, plain.sizes, 0)), 1)
     fits = count_fitting_rows(groups, unknown, plain.sizes)
-    fitting = replace(plain, crowds=fits, overlapping=fit_values, _values_by_column={}, _measures={})
-    return replace(plain, crowds=crowds, fitting=fitting, overlapping=match_values, _values_by_column={}, _measures={})
+    fitting_classes = replace(plain, crowds=fits, match_values=fit_values, _values_by_column={}, _measures={})
+    return replace(
+        plain,
+        crowds=crowds,
+        fitting_classes=fitting_classes,
+        match_values=match_values,
+        _values_by_column={},
+        _measures={},
+    )
 
 
 def pair_matching_values(
@@ -70,18 +77,18 @@ def _count_agreeing_rows(groups: Ints, unknown: Flags, sizes: Ints, *, need_all:
     crowds: Ints = np.zeros(len(sizes), dtype=np.int64)
     patterns, pattern_of = np.unique(unknown, axis=1, return_inverse=True)
     members = [np.flatnonzero(pattern_of.ravel() == number) for number in range(patterns.shape[1])]
-    for number, ours in enumerate(members):
-        for other, theirs in enumerate(members):
+    for number, row_indices in enumerate(members):
+        for other, other_indices in enumerate(members):
             common = ~patterns[:, number] & ~patterns[:, other]
             if need_all and (common != ~patterns[:, number]).any():
                 continue
             if not common.any():
-                crowds[ours] += sizes[theirs].sum()
+                crowds[row_indices] += sizes[other_indices].sum()
                 continue
-            joint_groups = np.concatenate([groups[common][:, ours], groups[common][:, theirs]], axis=1)
+            joint_groups = np.concatenate([groups[common][:, row_indices], groups[common][:, other_indices]], axis=1)
             _, key = np.unique(joint_groups, axis=1, return_inverse=True)
             keys: Any = key.ravel()
             totals = np.zeros(int(keys.max()) + 1, dtype=np.int64)
-            np.add.at(totals, keys[len(ours) :], sizes[theirs])
-            crowds[ours] += totals[keys[: len(ours)]]
+            np.add.at(totals, keys[len(row_indices) :], sizes[other_indices])
+            crowds[row_indices] += totals[keys[: len(row_indices)]]
     return crowds

@@ -62,7 +62,7 @@ def group_stored_rows(
         name: _map_leaves(table, name, hierarchy, level)
         for name, hierarchy, level in zip(names, hierarchies, floor, strict=True)
     }
-    tuples = _count_tuples(table, maps, judge.columns())
+    tuples = _count_tuples(table, maps, judge.list_columns())
     release_arrow_memory()  # the search needs room where the counts were
     population_codes = None if population is None else code_population(population, names, hierarchies)
     grouping = Grouping(hierarchies, tuples.codes, table.missing, population_codes, tuples.weights, distinct=True)

@@ -30,11 +30,11 @@ def condemn_nodes(live: Flags, grouping: Grouping, judge: ClassJudge, row: int) 
     if not grouping.plain or nodes * values > _MOST_COUNTS:
         return
     alive = np.flatnonzero(live)
-    meeting = grouping.find_meeting_nodes(row)
-    first = np.bincount(meeting, weights=grouping.list_distinct().weights, minlength=nodes + 1)[:nodes]
+    meeting_nodes = grouping.find_meeting_nodes(row)
+    first = np.bincount(meeting_nodes, weights=grouping.list_distinct().weights, minlength=nodes + 1)[:nodes]
     sizes = _sum_finer_nodes(first, grouping.shape)[alive]
     pairs_by_column = {
-        name: _count_values_at_nodes(column, meeting, grouping.shape, alive)
+        name: _count_values_at_nodes(column, meeting_nodes, grouping.shape, alive)
         for name, column in grouping.sensitive.items()
     }
     everywhere = NodeClasses(
@@ -50,9 +50,11 @@ def choose_witness(grouping: Grouping, judged_node: JudgedNode) -> int:
     return int(grouping.origin[judged_node.classes.first[smallest]])
 
 
-def _count_values_at_nodes(column: SensitiveColumn, meeting: Ints, shape: tuple[int, ...], alive: Ints) -> ClassValues:
+def _count_values_at_nodes(
+    column: SensitiveColumn, meeting_nodes: Ints, shape: tuple[int, ...], alive: Ints
+) -> ClassValues:
     nodes, width = prod(shape), len(column.values)
-    key = meeting[column.rows] * width + column.codes
+    key = meeting_nodes[column.rows] * width + column.codes
     first = np.bincount(key, weights=column.counts, minlength=(nodes + 1) * width)[: nodes * width]
     counts = _sum_finer_nodes(first, shape).reshape(nodes, width)[alive]
     node_numbers, values = np.nonzero(counts)
