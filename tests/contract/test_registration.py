@@ -12,17 +12,26 @@ from fnmatch import fnmatch
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import sfumato as sf
 from sfumato.attack import ATTACKS
 from sfumato.measure.checks import CHECKS
+from sfumato.measure.stored_checks import StoredShape, find_stored_measure
 from sfumato.protect import METHODS, MODELS
 from sfumato.protect.method import KeyedMethod
 from sfumato.protect.stored_plan import list_stored_methods
-from sfumato.runtime.lazy import _CHECKED, _CHECKS, _read_sources, find_checks, find_tagged
+from sfumato.runtime.lazy import (
+    _CHECKED,
+    _CHECKED_IN_FILES,
+    _CHECKS,
+    _read_sources,
+    find_checks,
+    find_stored_checks,
+    find_tagged,
+)
 from tests.contract.examples import ATTACK_EXAMPLES, METHOD_EXAMPLES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -121,8 +130,9 @@ def test_checks_lie_in_the_family_of_a_method_that_claims_them(kind: type[sf.Met
         )
 
 
-def test_checks_have_names_of_their_own() -> None:
-    names = Counter(name for _, text in _read_sources(_CHECKS) for name in re.findall(_CHECKED, text, re.MULTILINE))
+@pytest.mark.parametrize("pattern", [_CHECKED, _CHECKED_IN_FILES], ids=["in memory", "in files"])
+def test_checks_have_names_of_their_own(pattern: str) -> None:
+    names = Counter(name for _, text in _read_sources(_CHECKS) for name in re.findall(pattern, text, re.MULTILINE))
     assert [name for name, times in names.items() if times > 1] == [], "two checks in src/sfumato/measure share a name"
 
 
@@ -131,6 +141,13 @@ def test_a_check_says_what_it_checks(name: str) -> None:
     check = CHECKS[name]
     assert check.bounds and check.bounds <= BOUNDS, f'say how {name} is claimed: @checks_claim("{name}", "at_least")'
     assert not (check.needs_original and check.arguments), f"{name}: of what needs the originals no argument leaves"
+
+
+@pytest.mark.parametrize("name", find_stored_checks())
+def test_what_is_measured_in_files_is_a_check_in_memory_too(name: str) -> None:
+    assert name in CHECKS, f"no claim names {name}; give @checks_stored_claim the name of a check in memory"
+    shapes = [shape for shape in get_args(StoredShape) if find_stored_measure(name, shape) is not None]
+    assert len(shapes) == 1
 
 
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)

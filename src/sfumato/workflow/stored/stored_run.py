@@ -30,13 +30,10 @@ from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.staging import DateReading, open_stored_rows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import name_source
+from sfumato.measure.anonymity.stored_classes import count_stored_sizes
 from sfumato.measure.changes import refuse_false_statements
 from sfumato.measure.stored_changes import StoredComparison, compare_stored
-from sfumato.measure.stored_claims import (
-    StoredEvidence,
-    count_stored_sizes,
-    measure_stored_claim,
-)
+from sfumato.measure.stored_claims import StoredEvidence, measure_stored_claim
 from sfumato.protect.stored_plan import StoredPlan, plan_stored
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
