@@ -32,6 +32,7 @@ from sfumato.runtime.lazy import (
     find_stored_checks,
     find_tagged,
 )
+from sfumato.workflow.second_process import early_start
 from tests.contract.examples import ATTACK_EXAMPLES, METHOD_EXAMPLES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -107,6 +108,19 @@ def test_every_method_on_tables_says_what_it_touches(kind: Any) -> None:
         )
 
 
+LOADS_KERNELS = {"partition"}
+"""Methods with alternatives whose run loads its kernels anyway: another process would not save time."""
+
+
+def test_the_second_process_starts_early_for_every_method_with_alternatives() -> None:
+    kinds = [kind for kind in METHODS if kind.list_alternatives is not sf.Method.list_alternatives]
+    tags = {kind.model_fields["method"].default for kind in kinds}
+    assert set(early_start.METHODS) == tags - LOADS_KERNELS, (
+        "METHODS in workflow/second_process/early_start.py names the methods with `list_alternatives`, except those "
+        "whose run loads its kernels anyway: LOADS_KERNELS here"
+    )
+
+
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 def test_every_method_is_in_the_changelog(kind: Any) -> None:
     words = set(re.findall(r"\w+", (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")))
@@ -157,4 +171,4 @@ def test_what_lies_beside_a_method_plans_it_on_stored_rows(kind: Any) -> None:
         return
     missing = {"RUNS", "explain_unstored", "plan_stored"} - vars(import_module(home)).keys()
     assert not missing, f"{home} needs {sorted(missing)}, as protect/stored_plan.py explains; or give it another name"
-    assert import_module(home).RUNS in list_stored_methods()
+    assert import_module(home).RUNS in list_stored_methods(kind.shape)

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 METHODS = ("generalize", "k_optimize")
-"""Those that have alternatives, and do not load their kernels anyway."""
+"""Those that have alternatives, and do not load their kernels anyway; a test compares them with all methods."""
 LARGE_FILE = 500_000
 """Bytes of an input that takes as long to read and protect as the other process takes to start."""
 _STORED_FILE = 1 << 30

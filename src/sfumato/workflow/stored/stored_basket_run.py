@@ -23,7 +23,8 @@ from sfumato.measure.baskets.stored_hiding import (
     measure_basket_changes,
     measure_stored_basket_claim,
 )
-from sfumato.protect.baskets.stored_hiding import StoredHidingPlan, plan_stored_hiding
+from sfumato.protect.baskets.stored_hiding import StoredHidingPlan
+from sfumato.protect.stored_plan import plan_stored
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.runtime.progress import report_progress
@@ -66,7 +67,7 @@ def _run_in_scratch(
     original = open_stored_baskets(describe_basket_source(policy), scratch, engine=choice.name)
     commitment = commit_to_source(policy.data.path)
     with name_source(policy.data.path):
-        plan = plan_stored_hiding(policy.methods()[0], original)  # type: ignore[arg-type]
+        plan = plan_stored(policy.methods()[0], original, chance)
     with target.stage_folders() as staging:
         published_baskets = _write_and_read_back(policy, plan, staging, scratch, choice.name)
         findings = _measure_claims(plan, published_baskets)
