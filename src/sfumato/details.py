@@ -114,7 +114,7 @@ class SearchDetails(Details):
     """Whether it is proven that nothing costs less; None if the method did not search for the best."""
 
     def find_optimality(self) -> Optimality | None:
-        """As the method states it."""
+        """The cost, the bound and the proof that the method states."""
         return None if self.proven is None else Optimality(self.objective, self.bound, self.proven)
 
 

@@ -58,10 +58,10 @@ from sfumato.workflow.signing.signature import format_public_key, load_signing_k
 from sfumato.workflow.step_description import describe_step
 from sfumato.workflow.stored.stored_support import choose_run_engine
 from sfumato.workflow.summary.advice import advise_on_loss, note_nothing_hidden
+from sfumato.workflow.summary.gathered_account import gather_account, gather_outgoing_account
 from sfumato.workflow.summary.release_utility import measure_utility
-from sfumato.workflow.summary.report_account import gather_account, gather_outgoing_account
 from sfumato.workflow.summary.shown_detail import measure_shown_detail
-from sfumato.workflow.summary.suppression import summarize_suppression
+from sfumato.workflow.summary.suppression_summary import summarize_suppression
 
 __all__ = ["Run", "run"]
 

@@ -27,7 +27,7 @@ from sfumato.workflow.outgoing import COMPUTABLE, FEWEST, IN_STEPS, count_hidden
 from sfumato.workflow.policy_parts.policy_sections import GateSection
 from sfumato.workflow.published_columns import AnyTable, get_outline
 from sfumato.workflow.summary.class_sizes import StarredRows, count_starred_rows, find_promised_k, measure_class_sizes
-from sfumato.workflow.summary.suppression import describe_suppression, explain_left_out
+from sfumato.workflow.summary.suppression_summary import describe_suppression, explain_left_out
 from sfumato.workflow.verdict import list_unchecked
 
 _BUDGETS = ("epsilon", "epsilon_in_all")

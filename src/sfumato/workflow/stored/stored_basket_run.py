@@ -43,8 +43,8 @@ from sfumato.workflow.stored.stored_basket_files import (
     write_published_baskets,
 )
 from sfumato.workflow.summary.advice import note_nothing_hidden
+from sfumato.workflow.summary.gathered_account import gather_outgoing_account
 from sfumato.workflow.summary.next_steps import list_advice
-from sfumato.workflow.summary.report_account import gather_outgoing_account
 
 
 def run_stored_baskets(

@@ -2,7 +2,7 @@
 """The pipeline for a table that stays in its files: count, search, write some rows at a time, measure, judge.
 
 The same steps as `pipeline`, in the same order and with the same refusals. Claims, changes and attacks are measured on
-the written file, counted where it is. The report holds what can be told from counts: it is the public page.
+the written file, counted where it is. The report holds what follows from counts: it is the public page.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ from sfumato.workflow.signing.signature import format_public_key, load_signing_k
 from sfumato.workflow.stored.stored_shape import has_few_values
 from sfumato.workflow.stored.stored_spelling import decide_stored_spelling
 from sfumato.workflow.stored.stored_utility import measure_stored_utility, refuse_unmeasured_losses
+from sfumato.workflow.summary.gathered_account import hides_in_crowds
 from sfumato.workflow.summary.next_steps import list_advice
-from sfumato.workflow.summary.report_account import hides_in_crowds
 
 DATA = "data.parquet"
 
