@@ -34,6 +34,7 @@ from sfumato.workflow.folder import ReservedTarget, StagingFolder
 from sfumato.workflow.folders.private_record import keep_private, keep_secrets
 from sfumato.workflow.outgoing import build_outgoing_certificate
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.run_record import RunFacts, build_record
 from sfumato.workflow.shapes.file_shapes import find_shape
 from sfumato.workflow.signing.commitment import commit_to_source
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key
@@ -58,7 +59,7 @@ def run_stored_baskets(
 def _run_in_scratch(
     policy: Policy, target: ReservedTarget, chance: Randomness, choice: EngineChoice, scratch: Path
 ) -> Run:
-    from sfumato.workflow.pipeline import build_record, certify, refuse_broken
+    from sfumato.workflow.pipeline import certify, refuse_broken
 
     key = load_signing_key()
     from sfumato.workflow.drafts.event_columns import note_ignored_time
@@ -74,12 +75,9 @@ def _run_in_scratch(
         refuse_broken(findings)
         release = replace(plan.release, data=published_baskets)
         attacks = _run_attacks(policy, release, original)
-        record = build_record(policy, release, published_baskets, findings, attacks, staging, chance)
-        record["engine"] = choice._asdict()
-        record["input_commitment"] = commitment.value
-        record["utility"] = measure_basket_changes(original, published_baskets)
-        record["removed_columns"] = []
-        record["signer"] = format_public_key(key)
+        utility = measure_basket_changes(original, published_baskets)
+        facts = RunFacts(chance, commitment, format_public_key(key), utility, engine=choice)
+        record = build_record(policy, release, published_baskets, findings, attacks, staging, facts)
         decision = decide(policy, record, attacks, published_baskets, original)
         record["advice"] = [
             *note_nothing_hidden(release),

@@ -50,6 +50,7 @@ from sfumato.workflow.folders.private_record import keep_private, keep_secrets
 from sfumato.workflow.outgoing import build_outgoing_certificate, count_labels
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.policy_parts.policy_columns import refuse_unknown_columns
+from sfumato.workflow.run_record import RunFacts, build_record
 from sfumato.workflow.signing.commitment import commit_to_stored_source
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.stored.stored_shape import has_few_values
@@ -70,7 +71,7 @@ def run_stored(policy: Policy, target: ReservedTarget, randomness: Randomness | 
 def _run_in_scratch(
     policy: Policy, target: ReservedTarget, chance: Randomness, choice: EngineChoice, scratch: Path
 ) -> Run:
-    from sfumato.workflow.pipeline import build_record, refuse_broken
+    from sfumato.workflow.pipeline import refuse_broken
 
     key = load_signing_key()
     report_progress("reading")
@@ -100,12 +101,15 @@ def _run_in_scratch(
             suppression=plan.suppression,
         )
         attacks = _run_attacks(policy, release, comparison)
-        record = build_record(policy, release, published_table, findings, attacks, staging, chance)
-        record["engine"] = choice._asdict()
-        record["input_commitment"] = commitment.value
-        record["utility"] = measure_stored_utility(release, evidence, original)
-        record["removed_columns"] = list(original.outline.identifying)
-        record["signer"] = format_public_key(key)
+        facts = RunFacts(
+            chance,
+            commitment,
+            format_public_key(key),
+            measure_stored_utility(release, evidence, original),
+            original.outline.identifying,
+            engine=choice,
+        )
+        record = build_record(policy, release, published_table, findings, attacks, staging, facts)
         decision = decide(policy, record, attacks, published_table, original)
         record["advice"] = list(list_advice(record, release, in_order=False))  # nothing else is offered
         certificate = _certify(record, evidence, key, staging, is_refused=bool(decision.refusals))
