@@ -268,9 +268,9 @@ def _estimate_values(data: _NoisyCounts, stop: Stop, limits: StepLimits) -> EmEs
     tolerance, most = limits.get("tolerance", TOLERANCE), limits.get("most", MOST)
     if stop != "chi2":
         return _iterate_over_values(data.noisy, data.noise, data.fine, stop, tolerance, most)
-    binned = _estimate_bins(data, stop, limits)
-    estimate = _iterate_over_values(data.noisy, data.noise, data.fine, binned.iterations, tolerance, most)
-    return replace(estimate, stop_reason=binned.stop_reason)
+    bin_estimate = _estimate_bins(data, stop, limits)
+    estimate = _iterate_over_values(data.noisy, data.noise, data.fine, bin_estimate.iterations, tolerance, most)
+    return replace(estimate, stop_reason=bin_estimate.stop_reason)
 
 
 def _compute_bin_middles(edges: Floats) -> Floats:
