@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.details import FAMILIES, Details, accept_details
+from sfumato.details import Details, accept_details, list_families
 from tests.contract.canaries import bytes_of_arrow, leaked
 
 
@@ -122,6 +122,8 @@ def test_details_given_by_name_belong_to_no_family() -> None:
     """`min_support` is a field of two families: nobody guesses which is meant, and a name of none is a mistake."""
     release = sf.Release(sf.Table.of({"a": [1, 2]}), None, (), {}, accept_details({"min_support": 2, "rows": [1, 0]}))
     assert dict(release.details) == {"min_support": 2, "rows": [1, 0]}
-    assert all(release.details.get_family(family) is None for family in FAMILIES if family is not Details)
+    assert all(
+        release.details.get_family(family) is None for family in list_families().values() if family is not Details
+    )
     with pytest.raises(sf.PolicyError, match="unknown details: suport"):
         accept_details({"suport": 2})

@@ -37,6 +37,8 @@ class Optimality(NamedTuple):
 class Details(Mapping[str, Any]):
     """Decisions that every family has."""
 
+    family: ClassVar[str] = "plain"
+    """The name by which records tell the families apart; a class that says none of its own is no family."""
     stored_fields: ClassVar[tuple[str, ...]] = ()
     """The fields, besides frames and `rows`, that a run keeps with its private record: attacks on the finished release
     read them."""
@@ -112,7 +114,7 @@ class SearchDetails(Details):
     """Whether it is proven that nothing costs less; None if the method did not search for the best."""
 
     def find_optimality(self) -> Optimality | None:
-        """As the method states it."""
+        """The cost, the bound and the proof that the method states."""
         return None if self.proven is None else Optimality(self.objective, self.bound, self.proven)
 
 
@@ -120,6 +122,7 @@ class SearchDetails(Details):
 class AnonymityDetails(SearchDetails):
     """Decisions of methods that hide people in classes."""
 
+    family: ClassVar[str] = "anonymity"
     levels: Mapping[str, int] = field(default_factory=dict)
     """Quasi-identifying column → its level, under full-domain recoding."""
     heights: Mapping[str, int] | None = None
@@ -157,6 +160,7 @@ class AnonymityDetails(SearchDetails):
 class EntryDetails(SearchDetails):
     """Decisions of methods that blank entries."""
 
+    family: ClassVar[str] = "entries"
     stored_fields: ClassVar[tuple[str, ...]] = (*SearchDetails.stored_fields, "private", "derived")
     private: list[Entry] = field(default_factory=list)
     """Entries to be hidden."""
@@ -204,6 +208,7 @@ class EntryDetails(SearchDetails):
 class SwapDetails(SearchDetails):
     """Decisions of swapping."""
 
+    family: ClassVar[str] = "swapping"
     stored_fields: ClassVar[tuple[str, ...]] = (*SearchDetails.stored_fields, "share")
     pattern: tuple[str, ...] = ()
     """The columns by which records are identified."""
@@ -224,6 +229,7 @@ class SwapDetails(SearchDetails):
 class NoiseDetails(Details):
     """Decisions of noise; the published parameters are in `public`."""
 
+    family: ClassVar[str] = "noise"
     loss: Mapping[str, float] | None = None
     """Column → the share of its published variance that is noise."""
 
@@ -232,6 +238,7 @@ class NoiseDetails(Details):
 class AnswerDetails(Details):
     """Decisions of randomized response; the published channels are in `public`."""
 
+    family: ClassVar[str] = "answers"
     limits: Any = None
     """What the answers do not protect against, one sentence each."""
 
@@ -240,6 +247,7 @@ class AnswerDetails(Details):
 class SynthesisDetails(Details):
     """Decisions of synthesis."""
 
+    family: ClassVar[str] = "synthesis"
     stored_fields: ClassVar[tuple[str, ...]] = ("holdout", "training")
     training: npt.NDArray[np.int64] | None = None
     """Original rows that the model was trained on."""
@@ -257,6 +265,7 @@ class SynthesisDetails(Details):
 class HidingDetails(SearchDetails):
     """Decisions of methods that hide rules or items in baskets."""
 
+    family: ClassVar[str] = "hiding"
     stored_fields: ClassVar[tuple[str, ...]] = (*SearchDetails.stored_fields, "sensitive")
     sensitive: tuple[Any, ...] | None = None
     """The rules or items that are hidden."""
@@ -277,6 +286,7 @@ class HidingDetails(SearchDetails):
 class PatternDetails(Details):
     """Decisions of methods that publish patterns."""
 
+    family: ClassVar[str] = "patterns"
     channels: pl.DataFrame | None = None
     """The inference channels that were found."""
     min_support: int | None = None
@@ -297,6 +307,7 @@ class PatternDetails(Details):
 class SequenceDetails(SearchDetails):
     """Decisions of methods that anonymize or hide sequences."""
 
+    family: ClassVar[str] = "sequences"
     stored_fields: ClassVar[tuple[str, ...]] = (*SearchDetails.stored_fields, "sensitive")
     passes: int | None = None
     """How often the tree was pruned."""
@@ -321,6 +332,7 @@ class SequenceDetails(SearchDetails):
 class CodeDetails(Details):
     """Decisions of methods that encode; secrets are in the key."""
 
+    family: ClassVar[str] = "codes"
     pieces: Mapping[str, int] | None = None
     """Column → the number of pieces of its values."""
 
@@ -372,21 +384,6 @@ class ChainDetails(Details):
         return replace(super().follow(order), steps=tuple(step.follow(order) for step in self.steps))
 
 
-FAMILIES: tuple[type[Details], ...] = (
-    Details,
-    HidingDetails,
-    EntryDetails,
-    SynthesisDetails,
-    PatternDetails,
-    SequenceDetails,
-    CodeDetails,
-    AnonymityDetails,
-    SwapDetails,
-    NoiseDetails,
-    AnswerDetails,
-)
-
-
 @dataclass(frozen=True, eq=False)
 class GivenDetails(Details):
     """Values that someone states by name about data made elsewhere: they belong to no family, and no code takes them
@@ -403,11 +400,23 @@ class GivenDetails(Details):
         return iter([*(name for name in super().__iter__() if name != "named_values"), *self.named_values])
 
 
+def list_families() -> Mapping[str, type[Details]]:
+    """Every family by its name."""
+    return {kind.family: kind for kind in _walk_subclasses(Details) if "family" in vars(kind)}
+
+
+def _walk_subclasses(kind: type[Details]) -> Iterator[type[Details]]:
+    """A class, and all classes made of it."""
+    yield kind
+    for subclass in kind.__subclasses__():
+        yield from _walk_subclasses(subclass)
+
+
 def accept_details(values: Mapping[str, Any]) -> Details:
     """Details as they are, or values that someone gives by name; a name that no family has is a mistake."""
     if isinstance(values, Details):
         return values
-    unknown = set(values) - {name for family in FAMILIES for name in family._list_names()}
+    unknown = set(values) - {name for family in list_families().values() for name in family._list_names()}
     if unknown:
         raise PolicyError(f"unknown details: {', '.join(sorted(unknown))}")
     shared_names = Details._list_names()

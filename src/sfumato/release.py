@@ -180,8 +180,8 @@ class Release:
     def list_steps(self) -> tuple[Release, ...]:
         """The release as each method of the policy states it, in order: the same data, its own method and details.
 
-        Whoever needs a parameter of a method asks the step of that method: in a policy of several methods, `method` is
-        only the last one.
+        Code that needs a parameter of a method asks the step of that method: in a policy of several methods, `method`
+        is only the last one.
         """
         if not self.earlier_methods:
             return (self,)

@@ -41,7 +41,7 @@ class PointCounts(NamedTuple):
     """Points that lay in no region."""
 
     def describe(self) -> str:
-        """The same in words."""
+        """The counts in a sentence."""
         lie = "lies in no region and was" if self.left_out == 1 else "lie in no region and were"
         return f"{self.left_out:,} of {self.points:,} points {lie} left out."
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import sfumato
-from sfumato.details import FAMILIES
+from sfumato.details import list_families
 from tests.contract.plain_names import list_avoided
 
 SOURCE = Path(sfumato.__file__).parent
@@ -77,7 +77,7 @@ def test_a_module_is_built_by_the_rules(path: Path) -> None:
     if path != SOURCE / "arrays.py":
         check_kinds_of_arrays(tree)
     if path.is_relative_to(SOURCE / "protect"):
-        check_doors(tree)
+        check_outputs(tree)
         check_chance(tree, may_seed=str(path.relative_to(SOURCE)) in OWN_SEEDS)
 
 
@@ -187,20 +187,20 @@ def check_kinds_of_arrays(tree: ast.Module) -> None:
             )
 
 
-DOORS = {
+OUTPUTS = {
     "print", "write_text", "write_bytes", "write_csv", "write_parquet", "write_json", "write_ndjson",
     "write_ipc", "write_excel", "to_csv", "to_parquet", "to_pickle", "tofile", "savetxt", "warn", "warning", "info",
     "debug",
 }  # fmt: skip
 
 
-def check_doors(tree: ast.Module) -> None:
-    """Stop if a method prints, logs or writes: originals would leave by a door that nobody checks."""
+def check_outputs(tree: ast.Module) -> None:
+    """Stop if a method prints, logs or writes: originals would leave in a way that nobody checks."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func).split(".")
-            is_door = called[-1] in DOORS or called[-1].startswith("sink_") or called == ["open"]
-            assert not is_door, (
+            is_output = called[-1] in OUTPUTS or called[-1].startswith("sink_") or called == ["open"]
+            assert not is_output, (
                 f"line {node.lineno}: a method calls {called[-1]}: it prints, logs and writes nothing, or originals "
                 "would leave; it returns a Release, reports its steps by `report_progress`, and refuses by an error"
             )
@@ -305,7 +305,7 @@ def test_what_is_against_the_rules_is_noticed() -> None:
         check_results('@compile_cached(\n    "UniTuple(int64, 2)(int64[::1])"\n)')
     for code in ("print(data)", "frame.write_csv('x.csv')", "frame.lazy().sink_csv('x')", "log.warning(cell)"):
         with pytest.raises(AssertionError, match="prints, logs and writes nothing"):
-            check_doors(ast.parse(code))
+            check_outputs(ast.parse(code))
     for code in (
         "import secrets",
         "from random import random",
@@ -392,7 +392,7 @@ def test_the_wheel_is_sfumato_alone() -> None:
 
 def test_keys_of_details_are_fields_of_a_family() -> None:
     """A misspelled key reads as absent, and a report would say nothing where it must."""
-    known_names = {name for family in FAMILIES for name in family._list_names()}
+    known_names = {name for family in list_families().values() for name in family._list_names()}
     for path in MODULES:
         for name in re.findall(r"\bdetails(?:\.get\(|\[)\"(\w+)\"", path.read_text(encoding="utf-8")):
             assert name in known_names, (

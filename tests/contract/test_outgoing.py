@@ -23,7 +23,7 @@ from sfumato.workflow import outgoing
 from sfumato.workflow.certificate import Certificate
 from sfumato.workflow.outgoing import OutgoingRule, list_field_rules
 from sfumato.workflow.pipeline import Run
-from sfumato.workflow.summary.report_account import gather_outgoing_account
+from sfumato.workflow.summary.gathered_account import gather_outgoing_account
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.runs import World, attacks_on, other_truths, run_example
 

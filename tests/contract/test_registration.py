@@ -12,17 +12,27 @@ from fnmatch import fnmatch
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 import sfumato as sf
 from sfumato.attack import ATTACKS
 from sfumato.measure.checks import CHECKS
+from sfumato.measure.stored_checks import StoredShape, find_stored_measure
 from sfumato.protect import METHODS, MODELS
 from sfumato.protect.method import KeyedMethod
 from sfumato.protect.stored_plan import list_stored_methods
-from sfumato.runtime.lazy import _CHECKED, _CHECKS, _read_sources, find_checks, find_tagged
+from sfumato.runtime.lazy import (
+    _CHECKED,
+    _CHECKED_IN_FILES,
+    _CHECKS,
+    _read_sources,
+    find_checks,
+    find_stored_checks,
+    find_tagged,
+)
+from sfumato.workflow.second_process import early_start
 from tests.contract.examples import ATTACK_EXAMPLES, METHOD_EXAMPLES
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -98,6 +108,19 @@ def test_every_method_on_tables_says_what_it_touches(kind: Any) -> None:
         )
 
 
+LOADS_KERNELS = {"partition"}
+"""Methods with alternatives whose run loads its kernels anyway: another process would not save time."""
+
+
+def test_the_second_process_starts_early_for_every_method_with_alternatives() -> None:
+    kinds = [kind for kind in METHODS if kind.list_alternatives is not sf.Method.list_alternatives]
+    tags = {kind.model_fields["method"].default for kind in kinds}
+    assert set(early_start.METHODS) == tags - LOADS_KERNELS, (
+        "METHODS in workflow/second_process/early_start.py names the methods with `list_alternatives`, except those "
+        "whose run loads its kernels anyway: LOADS_KERNELS here"
+    )
+
+
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 def test_every_method_is_in_the_changelog(kind: Any) -> None:
     words = set(re.findall(r"\w+", (DOCS.parent / "CHANGELOG.md").read_text(encoding="utf-8")))
@@ -121,8 +144,9 @@ def test_checks_lie_in_the_family_of_a_method_that_claims_them(kind: type[sf.Met
         )
 
 
-def test_checks_have_names_of_their_own() -> None:
-    names = Counter(name for _, text in _read_sources(_CHECKS) for name in re.findall(_CHECKED, text, re.MULTILINE))
+@pytest.mark.parametrize("pattern", [_CHECKED, _CHECKED_IN_FILES], ids=["in memory", "in files"])
+def test_checks_have_names_of_their_own(pattern: str) -> None:
+    names = Counter(name for _, text in _read_sources(_CHECKS) for name in re.findall(pattern, text, re.MULTILINE))
     assert [name for name, times in names.items() if times > 1] == [], "two checks in src/sfumato/measure share a name"
 
 
@@ -133,6 +157,13 @@ def test_a_check_says_what_it_checks(name: str) -> None:
     assert not (check.needs_original and check.arguments), f"{name}: of what needs the originals no argument leaves"
 
 
+@pytest.mark.parametrize("name", find_stored_checks())
+def test_what_is_measured_in_files_is_a_check_in_memory_too(name: str) -> None:
+    assert name in CHECKS, f"no claim names {name}; give @checks_stored_claim the name of a check in memory"
+    shapes = [shape for shape in get_args(StoredShape) if find_stored_measure(name, shape) is not None]
+    assert len(shapes) == 1
+
+
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
 def test_what_lies_beside_a_method_plans_it_on_stored_rows(kind: Any) -> None:
     package, name = kind.__module__.rsplit(".", 1)
@@ -140,4 +171,4 @@ def test_what_lies_beside_a_method_plans_it_on_stored_rows(kind: Any) -> None:
         return
     missing = {"RUNS", "explain_unstored", "plan_stored"} - vars(import_module(home)).keys()
     assert not missing, f"{home} needs {sorted(missing)}, as protect/stored_plan.py explains; or give it another name"
-    assert import_module(home).RUNS in list_stored_methods()
+    assert import_module(home).RUNS in list_stored_methods(kind.shape)

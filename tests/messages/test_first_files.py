@@ -11,7 +11,7 @@ import pytest
 from tests.command_line import CANARY, Invoke
 
 HEAD = ("name", "age", "born", "salary")
-PARTED = "read as a single column, and several seem to stand in it; "
+PARTED = "read as a single column, but seems to hold several; "
 
 
 def write_rows(separator: str, preface: str = "", head: tuple[str, ...] = HEAD, amount: str = "000.50") -> str:

@@ -28,7 +28,7 @@ from sfumato.table import Table
 from sfumato.workflow import pipeline
 from sfumato.workflow.outgoing import build_outgoing_certificate
 from sfumato.workflow.policy import Policy
-from sfumato.workflow.summary.report_account import gather_outgoing_account
+from sfumato.workflow.summary.gathered_account import gather_outgoing_account
 
 HOSTILE = "<script>alert(1)</script>\"'&{{ 7*7*7 }}"
 VOID = {"meta", "br", "link", "img", "hr", "input", "path", "line", "rect", "circle"}

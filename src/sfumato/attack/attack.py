@@ -173,7 +173,7 @@ class Attack(Description, ABC):
     story: ClassVar[str] = ""
     """The attacker's story for the report, with the columns of the policy: `{known}`, those that the attacker knows;
     `{target}`, those that it guesses; `{any}`, the same where one of them is enough; `{others}`, columns that another
-    party knows. Without one, or where columns are not known, the first line of the docstring is told.
+    party knows. Without one, or where columns are not known, the first line of the docstring is used.
     """
     tries: ClassVar[str] = ""
     """What its attempts are, if not people, for the report: "entries tried"."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How an adversary may read the missing cells of a release.
 
-What a missing cell means (`Missing`) is chosen for counting classes. It does not bind whoever reads the file: there an
-empty cell is seen, and looks like another empty one. So attacks try the meaning that was chosen, and what is seen.
+What a missing cell means (`Missing`) is chosen for counting classes. It does not bind readers of the file: they
+see an empty cell, which looks like another empty one. So attacks try the meaning that was chosen, and what is seen.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def list_readings(release: Release, people: Table, names: Sequence[str]) -> tupl
 
 
 def list_table_readings(published_table: Table, people: Table, names: Sequence[str]) -> tuple[Table, ...]:
-    """The same for a table."""
+    """The table as it is; if known or published cells are missing, also with missing as a value of its own."""
     is_as_seen = published_table.missing is Missing.OWN_VALUE
     if is_as_seen or not any(_has_missing(table, names) for table in (published_table, people)):
         return (published_table,)

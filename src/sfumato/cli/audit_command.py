@@ -104,7 +104,7 @@ def audit_command(
     as_json: Json = False,
 ) -> None:
     """Show what is at risk in a file: a table, sequences, or points of trajectories."""
-    from sfumato.cli.sequence_audit import audit_sequence_file, find_audited_shape
+    from sfumato.cli.sequence_file_audit import audit_sequence_file, find_audited_shape
     from sfumato.workflow.drafts.draft_source import LongColumns
 
     names = {"id": id_column, "item": item, "time": time}
@@ -137,7 +137,7 @@ def _audit_table(
     file: AuditedFile, typed_shape: str | None, quasi: list[str] | None, engine: EngineName, as_json: bool
 ) -> None:
     """Print what is at risk in a table, and the next command."""
-    from sfumato.cli.sequence_audit import write_next_command
+    from sfumato.cli.sequence_file_audit import write_next_command
     from sfumato.data.reading.table_reader import MISSING_MARKS, TextFormat
     from sfumato.engine.choice import choose_engine
     from sfumato.workflow.audit import audit

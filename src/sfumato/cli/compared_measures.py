@@ -40,7 +40,7 @@ def compare_with_originals(
 
 
 def print_compared(measures: dict[str, Any]) -> None:
-    """The same as tables."""
+    """Print the measures as tables."""
     from sfumato.cli.messages import print_grid
     from sfumato.cli.terminal import print_line
 

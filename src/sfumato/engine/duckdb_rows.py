@@ -240,7 +240,7 @@ class DuckdbRows(StoredRows):
         return find_repetitive_columns(self.files, self.schema)
 
     def close(self) -> None:
-        """Let the memory go."""
+        """Close the connection, which frees its memory."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

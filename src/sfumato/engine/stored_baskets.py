@@ -2,7 +2,7 @@
 """Baskets as codes in two files of the scratch folder: how many items each basket has, and which.
 
 Of a basket only the codes of its items are kept, four bytes for each, in the order of the vocabulary. A caller who
-needs some items, or some baskets, takes them into memory (`take`), and is told before if they do not fit.
+needs some items, or some baskets, takes them into memory (`take`), and gets an error first if they do not fit.
 """
 
 from __future__ import annotations

@@ -46,16 +46,7 @@ def choose_number_reader(original: pl.Series) -> Reader | None:
     """
     if original.dtype.is_numeric():
         return lambda column: _cast_to_numbers(column, original.dtype)
-    if original.dtype == pl.Date:
-        return _choose_day_reader(original)
-    if original.dtype != pl.String or original.null_count() == len(original):
-        return None
-    texts = original.drop_nulls().unique()
-    if (read_days := _choose_day_reader(texts)) is not None:
-        return read_days
-    if texts.str.contains(_AMOUNT).all() and not _cast_to_floats(texts).null_count():
-        return _cast_to_floats
-    return _choose_unit_reader(texts) if texts.str.contains(_LOCAL_MOMENT).all() else None
+    return _choose_text_reader(original, _choose_amount_reader)
 
 
 def choose_moment_reader(original: pl.Series) -> Reader | None:
@@ -63,13 +54,27 @@ def choose_moment_reader(original: pl.Series) -> Reader | None:
 
     A cell in another form becomes missing.
     """
+    return _choose_text_reader(original, _choose_time_reader)
+
+
+def _choose_text_reader(original: pl.Series, choose_other: Callable[[pl.Series], Reader | None]) -> Reader | None:
+    """How to read days, or else texts that are not all days."""
     if original.dtype == pl.Date:
         return _choose_day_reader(original)
     if original.dtype != pl.String or original.null_count() == len(original):
         return None
     texts = original.drop_nulls().unique()
-    if (read_days := _choose_day_reader(texts)) is not None:
-        return read_days
+    read_days = _choose_day_reader(texts)
+    return choose_other(texts) if read_days is None else read_days
+
+
+def _choose_amount_reader(texts: pl.Series) -> Reader | None:
+    if texts.str.contains(_AMOUNT).all() and not _cast_to_floats(texts).null_count():
+        return _cast_to_floats
+    return _choose_unit_reader(texts) if texts.str.contains(_LOCAL_MOMENT).all() else None
+
+
+def _choose_time_reader(texts: pl.Series) -> Reader | None:
     if texts.str.contains(_MONTH).all():
         return _keep_if_complete(_read_months, texts)
     return _choose_second_reader(texts) if texts.str.contains(_MOMENT).all() else None

@@ -5,8 +5,8 @@ As in Kantarcioglu and Clifton (2002), level by level: a set of items that is fr
 frequent at some site at least, by its share of the rows there. So sites unite their locally frequent candidates without
 telling whose they are, and test each against the threshold over all sites, without telling a count:
 the sum over sites of (count - min_support * baskets) is at least zero or not. The next level's candidates have only
-frequent parts. Rules are tested likewise: the sum of (count of both sides - min_confidence * count of the left side).
-Thresholds are exact fractions, so the result is that of mining the pooled baskets, exactly.
+frequent parts. Rules are tested in the same way: the sum of (count of both sides - min_confidence * count of the left
+side). Thresholds are exact fractions, so the result is that of mining the pooled baskets, exactly.
 
 Every site learns the frequent itemsets and rules, which candidates were locally frequent somewhere but not frequent
 overall, and the length of the longest list up to a factor of two. The last site also learns how many candidates are at

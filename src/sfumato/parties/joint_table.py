@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A contingency table over the rows of three or more sites: how many people have each combination of values.
 
-The sites agree on the values of each column beforehand, so that no site shows which values it has. They then test on
+The sites agree on the values of each column first, so that no site shows which values it has. They then test on
 shares (`shamir`), for each combination, that at least `floor` people are left whichever site's part is taken away, and
 open the counts of these combinations only, by a secure sum. Nothing is disclosed about the others, not even whether
 they occur.

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from sfumato.arrays import Ints
 from sfumato.description import Description
 from sfumato.key import Key
-from sfumato.protect.data_door import check_data
+from sfumato.protect.data_checks import check_data
 from sfumato.protect.footprint import Footprint, trace_all_columns
 from sfumato.public.codes.filter_size import FilterSize
 from sfumato.public.level_choice import LevelChoice

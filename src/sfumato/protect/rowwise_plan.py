@@ -58,25 +58,25 @@ class RowwisePlan(ABC):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """As in memory."""
+        """What the method claims, which equals its claims in memory."""
         return self.release.claims
 
     @property
     def losses(self) -> Mapping[str, Number]:
-        """As in memory."""
+        """What an analyst loses, which equals the losses in memory."""
         return self.release.losses
 
     @property
     def details(self) -> Details:
-        """As in memory, without the numbers of rows."""
+        """The decisions of the method, without the original row of each published row."""
         return self.release.details
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """As in memory."""
+        """What was done to each column, stated as in memory."""
         return self.release.changes
 
     @property
     def suppression(self) -> Suppression:
-        """As in memory."""
+        """What was done with suppressed rows, stated as in memory."""
         return self.release.suppression

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""What a method decides about a table that stays where it is, and which methods decide it.
+"""What a method decides about data that stay where they are, and which methods decide it.
 
 A method runs on stored rows if a module `stored_NAME` lies next to its own module `NAME`; nothing is registered. There,
 `RUNS` says in words what of the method runs, `explain_unstored(method)` what of these parameters cannot, and
-`plan_stored(method, table, randomness)` gives a `StoredPlan`. Everything else, from writing to the certificate, follows
-from the plan.
+`plan_stored(method, data, randomness)` gives a `StoredPlan` of a table, or a `StoredHidingPlan` of baskets. Everything
+else, from writing to the certificate, follows from the plan.
 """
 
 from __future__ import annotations
@@ -12,19 +12,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, overload
 
 import polars as pl
 
 from sfumato.change import Change
 from sfumato.details import Details
+from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
-from sfumato.runtime.lazy import find_tagged
+from sfumato.runtime.lazy import find_tagged, find_tagged_class
 from sfumato.suppression import Suppression
 from sfumato.table import Table
+
+if TYPE_CHECKING:
+    from sfumato.protect.baskets.stored_hiding import StoredHidingPlan
 
 
 class NumberedRows(NamedTuple):
@@ -84,34 +88,39 @@ class StoredPlan(Protocol):
 
 
 class StoredMethod(Protocol):
-    """The module that plans a method on stored rows."""
+    """The module that plans a method on stored data."""
 
     RUNS: str
 
     def explain_unstored(self, method: Any) -> str | None:
-        """What of a method does not run on stored rows; None if it runs."""
+        """What of a method does not run on stored data; None if it runs."""
 
-    def plan_stored(self, method: Any, table: StoredTable, randomness: Randomness) -> StoredPlan:
-        """Decide what is published of each row."""
+    def plan_stored(self, method: Any, data: Any, randomness: Randomness) -> Any:
+        """Decide what is published of each row or basket."""
 
 
-def list_stored_methods() -> tuple[str, ...]:
-    """What of each method runs on stored rows, in words."""
-    planners = (_find_planner(tag) for tag in find_tagged("method"))
+def list_stored_methods(shape: str) -> tuple[str, ...]:
+    """What of each method on data of a shape runs on stored data, in words."""
+    tags = [tag for tag in find_tagged("method") if find_tagged_class("method", tag).shape == shape]
+    planners = (_find_planner(tag) for tag in tags)
     return tuple(planner.RUNS for planner in planners if planner is not None)
 
 
 def explain_unstored(method: Method) -> str | None:
-    """What of a method does not run on stored rows; None if it runs."""
+    """What of a method does not run on stored data; None if it runs."""
     planner = _find_planner(_get_tag(method))
     return _get_tag(method) if planner is None else planner.explain_unstored(method)
 
 
-def plan_stored(method: Method, table: StoredTable, randomness: Randomness) -> StoredPlan:
-    """Decide what is published of each row."""
+@overload
+def plan_stored(method: Method, data: StoredTable, randomness: Randomness) -> StoredPlan: ...
+@overload
+def plan_stored(method: Method, data: StoredBaskets, randomness: Randomness) -> StoredHidingPlan: ...
+def plan_stored(method: Method, data: StoredTable | StoredBaskets, randomness: Randomness) -> Any:
+    """Decide what is published of each row or basket."""
     planner = _find_planner(_get_tag(method))
     assert planner is not None, "refused before"
-    return planner.plan_stored(method, table, randomness)
+    return planner.plan_stored(method, data, randomness)
 
 
 def _find_planner(tag: str) -> StoredMethod | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Intervals between cuts, of which the midpoint is published: what everybody may know of such a column.
+"""Intervals between cuts, whose midpoints are published: what everybody may know of such a column.
 
 An interval includes its lower edge and excludes its upper one; the last includes both. Of whole numbers, the last edge
 is one above the largest, so that every interval holds the numbers from one edge to below the next; of an even number of

@@ -93,7 +93,7 @@ def find_crowd_thresholds(step: Release) -> CrowdThresholds | None:
 
 
 def require_hiding_thresholds(step: Release) -> MiningThresholds:
-    """The same, of a step that hides."""
+    """From where on what a step hides would show; the step must hide something."""
     thresholds = find_hiding_thresholds(step)
     assert thresholds is not None, "the step hides nothing"
     return thresholds

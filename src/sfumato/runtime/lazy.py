@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _TAGGED = r'^class (\w+)\(|^    ({}): Literal\["(\w+)"\] = "\3"'
 _CHECKED = r'^@?checks_claim\(\s*"(\w+)"'
+_CHECKED_IN_FILES = r'^@?checks_stored_claim\(\s*"(\w+)"'
 _PACKAGE_OF = {"method": "sfumato.protect", "model": "sfumato.protect", "attack": "sfumato.attack"}
 _CHECKS = "sfumato.measure"
 _SEARCHED = ("sfumato.attack", "sfumato.measure", "sfumato.mine")
@@ -94,7 +95,13 @@ def find_tagged_class(tag: str, value: str) -> Any:
 
 def find_checks() -> Mapping[str, str]:
     """The module of every check that a claim can name. Nothing is imported."""
-    homes: Mapping[str, str] = _remember("check", lambda: dict(_scan_checks()))
+    homes: Mapping[str, str] = _remember("checks", _scan_checks)[_CHECKED]
+    return homes
+
+
+def find_stored_checks() -> Mapping[str, str]:
+    """The module of every check that measures a claim on a release in its file. Nothing is imported."""
+    homes: Mapping[str, str] = _remember("checks", _scan_checks)[_CHECKED_IN_FILES]
     return homes
 
 
@@ -154,12 +161,15 @@ def _scan_tags(package: str) -> Mapping[str, Mapping[str, tuple[str, str]]]:
     return homes
 
 
-def _scan_checks() -> Any:
+def _scan_checks() -> Mapping[str, Mapping[str, str]]:
+    """The modules of all checks, in memory and in files, which are read together."""
     import re
 
+    homes: dict[str, dict[str, str]] = {_CHECKED: {}, _CHECKED_IN_FILES: {}}
     for module, text in _read_sources(_CHECKS):
-        for name in re.findall(_CHECKED, text, re.MULTILINE):
-            yield name, module
+        for pattern, modules in homes.items():
+            modules.update(dict.fromkeys(re.findall(pattern, text, re.MULTILINE), module))
+    return homes
 
 
 def _read_sources(package: str) -> Any:

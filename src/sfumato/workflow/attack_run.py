@@ -16,7 +16,7 @@ import polars as pl
 from sfumato.attack import Attack, Linking
 from sfumato.attack.attack import AttackResult
 from sfumato.data.reading.table_reader import TextFormat, read_frame
-from sfumato.details import FAMILIES, ChainDetails, Details, SynthesisDetails
+from sfumato.details import ChainDetails, Details, SynthesisDetails, list_families
 from sfumato.errors import DataError, PolicyError
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -152,7 +152,7 @@ def _read_kept_details(record: Mapping[str, Any], folder: Path, public: Mapping[
             f"{folder}: this release was made by {len(steps)} methods, and the policy has {step_count}; give the "
             "policy that made the release"
         )
-    families = {family.__name__: family for family in FAMILIES}
+    families = list_families()
     details = [_read_step(families[step["family"]], step, frames) for step in steps]
     if len(steps) == 1:
         return replace(details[0], rows=rows, public=public)

@@ -175,7 +175,7 @@ class RunFiles:
         raise TypeError("a run in memory is written by Run.save, not by pickling")
 
     def __repr__(self) -> str:
-        """Names only."""
+        """The names of the files, never their contents."""
         return f"RunFiles({', '.join(self.contents)})"
 
 
@@ -185,7 +185,7 @@ class Page(str):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """The size only."""
+        """The size of the page, not its text."""
         return f"Page({len(self):,} characters of HTML)"
 
     def _repr_html_(self) -> str:

@@ -377,7 +377,7 @@ def count_published_labels(column: pl.Series) -> pl.DataFrame:
 
 
 def count_labels(values: pl.Series, counts: Ints) -> pl.DataFrame:
-    """The same from distinct values and their counts."""
+    """How often each label is published, from distinct values and their counts."""
     label_counts = pl.DataFrame({"value": spell_cells(values).fill_null("(missing)"), "published": counts})
     label_counts = label_counts.group_by("value").sum()  # a text may be what a missing cell is called
     return label_counts.with_columns(pl.lit(0, dtype=pl.Int64).alias("original")).sort("value")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,11 +24,11 @@ from sfumato.errors import ClaimBroken, PolicyError, name_source, quote_names
 from sfumato.key import Key
 from sfumato.measure.changes import ColumnDifference, measure_changes, refuse_false_statements
 from sfumato.measure.checks import Evidence, measure_claim
+from sfumato.protect.anonymity.explain import LevelReasons
 from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release, label_rows
 from sfumato.report.run_account import RunAccount
-from sfumato.report.words.attack_gains import compare_with_strangers, describe_attack
 from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 from sfumato.table import Table
@@ -36,9 +36,6 @@ from sfumato.workflow.attack_run import add_plain_linking, run_attacks
 from sfumato.workflow.certificate import (
     NAME,
     Certificate,
-    describe_finding,
-    format_timestamp,
-    list_versions,
 )
 from sfumato.workflow.chain import apply_methods
 from sfumato.workflow.decision import decide, publish_decided
@@ -46,22 +43,21 @@ from sfumato.workflow.finished_run import Run
 from sfumato.workflow.folder import ReservedTarget, StagingFolder, reserve_target
 from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.folders.private_record import keep_private, keep_secrets
-from sfumato.workflow.outgoing import FORMAT, OutgoingCertificate, build_outgoing_certificate
+from sfumato.workflow.outgoing import OutgoingCertificate, build_outgoing_certificate
 from sfumato.workflow.policy import DEMO, Policy
 from sfumato.workflow.policy_parts.policy_columns import refuse_unknown_columns
 from sfumato.workflow.published_spelling import list_mixed_columns, spell_release
-from sfumato.workflow.second_process.side_work import ask_early, begin_side_work, prepare_side_work
+from sfumato.workflow.run_record import RunFacts, build_record, choose_run_format
+from sfumato.workflow.second_process.side_work import SideWork, ask_early, begin_side_work, prepare_side_work
 from sfumato.workflow.shapes.file_shapes import find_shape
 from sfumato.workflow.shapes.read_back import read_back
 from sfumato.workflow.signing.commitment import Commitment, commit_to_data, commit_to_source
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
-from sfumato.workflow.step_description import describe_step
 from sfumato.workflow.stored.stored_support import choose_run_engine
 from sfumato.workflow.summary.advice import advise_on_loss, note_nothing_hidden
+from sfumato.workflow.summary.gathered_account import gather_account, gather_outgoing_account
 from sfumato.workflow.summary.release_utility import measure_utility
-from sfumato.workflow.summary.report_account import gather_account, gather_outgoing_account
 from sfumato.workflow.summary.shown_detail import measure_shown_detail
-from sfumato.workflow.summary.suppression import summarize_suppression
 
 __all__ = ["Run", "run"]
 
@@ -94,66 +90,112 @@ def run(
             return _run_in_place(policy, target, randomness, given_data)
 
 
+class _RunInput(NamedTuple):
+    """The data of a run, and what proves later that they were its input."""
+
+    original: Any
+    commitment: Commitment | None
+
+
 def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness | None, given_data: Any) -> Run:
     clock = _StepClock()
-    key = load_signing_key()
+    key, chance, methods = load_signing_key(), randomness or Randomness.secure(), policy.methods()
+    is_read = given_data is None
+    original, commitment = _read_input(policy, given_data)
+    clock.record_step("read")
+    with ask_early(methods) as question, name_source(policy.data.path if is_read else ""):
+        release, original, keys, mixed_names = _protect(policy, original, chance, is_read=is_read)
+    clock.record_step("protect")
+    with target.stage_folders() as staging, begin_side_work(methods, original, release, question.reasons) as side:
+        published_data = _write_and_read_back(release, policy, staging)
+        clock.record_step("write")
+        tests = _test_written_file(policy, release, original, published_data, mixed_names)
+        clock.record_step("attack")
+        facts = RunFacts(
+            chance,
+            commitment,
+            format_public_key(key),
+            measure_utility(policy, published_data, original, release, keys),
+            original.identifying if isinstance(published_data, Table) else (),
+            measure_shown_detail(policy, published_data, original, release),
+        )
+        record = build_record(policy, release, published_data, tests.findings, tests.attacks, staging, facts)
+        decision = decide(policy, record, tests.attacks, published_data, original)
+        run_account = gather_account(policy, original, release, published_data, record, clock.seconds)
+        loss = facts.utility.get("loss")
+        reasons, advice = _collect_side_work(side, methods, release, original, published_data, loss)
+        notes = (*note_nothing_hidden(release), *_note_reading(policy, original, given_data))
+        record["advice"] = [*advice, *notes]
+        run_account = replace(
+            run_account,
+            differences=tests.differences,
+            reasons=tuple(why.describe_reason() for why in reasons.whys),
+            lattice=reasons.lattice,
+            advice=(*record["advice"], *run_account.advice),
+        )
+        clock.record_step("compare")
+        outgoing = build_outgoing_certificate(record, published_data)
+        certificate = certify(run_account, outgoing, key, staging, is_refused=bool(decision.refusals))
+        keep_private(policy, original, release, record, staging)
+        keep_secrets(commitment, keys, staging)
+        publication_notes = publish_decided(target, staging, decision)
+    if policy.output.order == "as_read":
+        label_rows(release, original)
+    parts = (certificate, record, tests.findings, tests.attacks, *decision, publication_notes, keys)
+    return Run(target.path, release, *parts)
+
+
+def _read_input(policy: Policy, given_data: Any) -> _RunInput:
+    """The data of the policy or those given, refused before any work if the policy does not fit them."""
     report_progress("reading")
     original = policy.original() if given_data is None else given_data
     refuse_unknown_columns(policy, original)
     _refuse_format(policy, original)
     commitment = _commit_to_input(policy) if given_data is None else commit_to_data(given_data)
     _remember_columns(original)
-    clock.record_step("read")
-    chance = randomness or Randomness.secure()
-    methods = policy.methods()
-    with ask_early(methods) as question, name_source(policy.data.path if given_data is None else ""):
-        release, original, keys, mixed_names = _protect(policy, original, chance, is_read=given_data is None)
-    clock.record_step("protect")
-    with target.stage_folders() as staging, begin_side_work(methods, original, release, question.reasons) as side:
-        published_data = _write_and_read_back(release, policy, staging)
-        _remember_columns(published_data)
-        clock.record_step("write")
-        findings = _measure_written_claims(release, original, published_data, mixed_names)
-        differences = _measure_column_changes(release, original, published_data)
-        return_free_memory()  # linking needs most of all
-        on_file = replace(release, data=published_data)
-        attacks = run_attacks(_choose_attacks(policy, on_file), on_file, original)
-        clock.record_step("attack")
-        record = build_record(policy, release, published_data, findings, attacks, staging, chance)
-        record["input_commitment"] = None if commitment is None else commitment.value
-        record["utility"] = measure_utility(policy, published_data, original, release, keys)
-        record["shown_detail"] = measure_shown_detail(policy, published_data, original, release)
-        record["removed_columns"] = list(original.identifying) if isinstance(published_data, Table) else []
-        record["signer"] = format_public_key(key)
-        decision = decide(policy, record, attacks, published_data, original)
-        run_account = gather_account(policy, original, release, published_data, record, clock.seconds)
-        reasons = side.collect_reasons(release, original)
-        loss, alternatives = record["utility"].get("loss"), side.collect_alternatives()
-        advice = advise_on_loss(methods, original, published_data, loss, alternatives)
-        notes = (*note_nothing_hidden(release), *_note_reading(policy, original, given_data))
-        record["advice"] = [*advice, *side.list_notes(), *notes]
-        run_account = replace(
-            run_account,
-            differences=differences,
-            reasons=tuple(why.describe_reason() for why in reasons.whys),
-            lattice=reasons.lattice,
-            advice=(*record["advice"], *run_account.advice),
-        )
-        clock.record_step("compare")
-        certificate = certify(
-            run_account,
-            build_outgoing_certificate(record, published_data),
-            key,
-            staging,
-            is_refused=bool(decision.refusals),
-        )
-        keep_private(policy, original, release, record, staging)
-        keep_secrets(commitment, keys, staging)
-        publication_notes = publish_decided(target, staging, decision)
-    if policy.output.order == "as_read":
-        label_rows(release, original)
-    parts = (certificate, record, findings, attacks, *decision, publication_notes, keys)
-    return Run(target.path, release, *parts)
+    return _RunInput(original, commitment)
+
+
+class _FileTests(NamedTuple):
+    """What was found on the written file."""
+
+    findings: tuple[Finding, ...]
+    differences: dict[str, ColumnDifference]
+    attacks: tuple[AttackResult, ...]
+
+
+def _test_written_file(
+    policy: Policy, release: Release, original: Any, published_data: Any, mixed_names: Sequence[str]
+) -> _FileTests:
+    """Measure every claim and change on the file, and attack it; a broken claim stops the release."""
+    findings = _measure_written_claims(release, original, published_data, mixed_names)
+    differences = _measure_column_changes(release, original, published_data)
+    return_free_memory()  # linking needs most of all
+    on_file = replace(release, data=published_data)
+    return _FileTests(findings, differences, run_attacks(_choose_attacks(policy, on_file), on_file, original))
+
+
+class _SideFindings(NamedTuple):
+    """What the other process was asked."""
+
+    reasons: LevelReasons
+    """Why levels are as they are."""
+    advice: tuple[str, ...]
+    """What would have lost less, and whether that was found in time."""
+
+
+def _collect_side_work(
+    side: SideWork,
+    methods: tuple[Method, ...],
+    release: Release,
+    original: Any,
+    published_data: Any,
+    loss: float | None,
+) -> _SideFindings:
+    """Wait for the other process, or find out here what it was not asked."""
+    reasons = side.collect_reasons(release, original)
+    advice = advise_on_loss(methods, original, published_data, loss, side.collect_alternatives())
+    return _SideFindings(reasons, (*advice, *side.list_notes()))
 
 
 class _ComparableRelease(NamedTuple):
@@ -212,18 +254,18 @@ class _StepClock:
         self._last = step_end
 
 
-def _choose_format(policy: Policy, release: Release) -> str:
-    return policy.output.format or find_shape(release.data).choose_format(release.data)
-
-
 def _write_and_read_back(release: Release, policy: Policy, staging: StagingFolder) -> Any:
     """Write the data and read it back: from here on only the file counts."""
     report_progress("writing")
-    shape, form = find_shape(release.data), _choose_format(policy, release)
+    shape, form = find_shape(release.data), choose_run_format(policy, release)
     path = staging.release / shape.name_file(form)
     shape.write(release.data, path, form, escape=policy.output.escape_formulas)
     description = shape.describe_file(release.data, form, escape=policy.output.escape_formulas)
-    return read_back(shape, release.data, path, {**description, "data": {**description["data"], "format": form}})
+    published_data = read_back(
+        shape, release.data, path, {**description, "data": {**description["data"], "format": form}}
+    )
+    _remember_columns(published_data)
+    return published_data
 
 
 def _remember_columns(data: Any) -> None:
@@ -294,67 +336,6 @@ def _note_reading(policy: Policy, original: Any, given_data: Any) -> tuple[str, 
 def _commit_to_input(policy: Policy) -> Commitment | None:
     """A commitment to the files that the data came from; None for the built-in population."""
     return None if policy.data.path == DEMO else commit_to_source(policy.data.path)
-
-
-def _find_least_maturity(methods: Sequence[Method]) -> str:
-    """A release is no more mature than the least mature of its methods."""
-    return next((method.maturity for method in methods if method.maturity != "stable"), "stable")
-
-
-def _merge_columns(release: Release, name: str) -> dict[str, int]:
-    """What methods state by column; of two methods that state something about one column, the last."""
-    parts = [step.get(name) or {} for step in release.details.list_steps()]
-    return {column: number for part in parts for column, number in part.items()}
-
-
-def build_record(
-    policy: Policy,
-    release: Release,
-    published_data: Any,
-    findings: tuple[Finding, ...],
-    attacks: tuple[AttackResult, ...],
-    staging: StagingFolder,
-    randomness: Randomness,
-) -> dict[str, Any]:
-    """What the custodian knows about a run so far, of which a certificate tells a part."""
-    form, shape = _choose_format(policy, release), find_shape(release.data)
-    description = shape.describe_file(release.data, form, escape=policy.output.escape_formulas)
-    return {
-        **description,
-        "format": FORMAT,
-        "title": policy.title,
-        **policy.about.model_dump(),
-        "created": format_timestamp(),
-        "versions": list_versions(),
-        "maturity": _find_least_maturity(policy.methods()),
-        "for_publication": randomness.for_publication,
-        "data": {
-            "file": shape.name_file(form),
-            "shape": shape.name,
-            "format": form,
-            **description["data"],
-            "sha256": hash_file(staging.release / shape.name_file(form)),
-        },
-        "methods": [describe_step(method) for method in policy.methods()],
-        "claims": [describe_finding(c, f) for c, f in zip(release.claims, findings, strict=True)],
-        "losses": dict(release.losses),
-        "public": dict(release.public),
-        "formulas": shape.count_formulas(published_data),
-        "changes": [asdict(change) for change in release.changes],
-        "levels": _merge_columns(release, "levels"),
-        "heights": _merge_columns(release, "heights"),
-        "suppression": summarize_suppression(policy, release),
-        "attacks": [
-            {
-                **describe_step(attack),
-                **outcome.as_json(),
-                "parameters": describe_step(attack),
-                "words": describe_attack({**describe_step(attack), **outcome.as_json()}).words,
-                "against_strangers": compare_with_strangers(outcome.as_json()),
-            }
-            for attack, outcome in attacks
-        ],
-    }
 
 
 def certify(

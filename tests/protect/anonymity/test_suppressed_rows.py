@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.workflow.policy_parts.policy_sections import DataSection
-from sfumato.workflow.summary.suppression import summarize_suppression
+from sfumato.workflow.summary.suppression_summary import summarize_suppression
 from tests.contract.runs import GivenPolicy
 
 ROLES = {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive", "pay": "sensitive"}

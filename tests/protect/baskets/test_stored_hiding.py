@@ -17,8 +17,11 @@ import sfumato as sf
 from sfumato.engine import stored_baskets
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
 from sfumato.errors import DataError, SfumatoError
-from sfumato.protect.baskets.stored_hiding import StoredHidingPlan, explain_unstored_hiding, plan_stored_hiding
+from sfumato.protect.baskets.stored_hiding import StoredHidingPlan
+from sfumato.protect.stored_plan import explain_unstored, plan_stored
+from sfumato.randomness import Randomness
 
+CHANCE = Randomness.secure()
 STRATEGIES = ("joint", "1b", "2a", "2b", "2c", "cyclic", "greedy", "isolated")
 
 
@@ -54,10 +57,10 @@ def compare_plans(method: Any, lists: list[list[int]], folder: Path, batch: int 
             release = method.protect(baskets)
         except SfumatoError as error:
             with pytest.raises(type(error)) as error_info:
-                plan_stored_hiding(method, stored)
+                plan_stored(method, stored, CHANCE)
             assert str(error_info.value) == str(error)
             return None
-        plan = plan_stored_hiding(method, stored)
+        plan = plan_stored(method, stored, CHANCE)
         assert plan.release.details["changes"] == release.details["changes"]
         assert build_published(plan) == release.data
     assert plan.release.claims == release.claims
@@ -102,10 +105,10 @@ def test_something_is_hidden_and_an_item_that_is_gone_is_not_in_the_vocabulary(f
 def test_what_does_not_run_is_named() -> None:
     for strategy in ("1a", "block", "exact"):
         method = sf.HideRules(rules="1 ==> 2", min_support=1, min_confidence=0.5, strategy=strategy)
-        assert explain_unstored_hiding(method) == f"hide_rules with strategy = {strategy}"
+        assert explain_unstored(method) == f"hide_rules with strategy = {strategy}"
     items = sf.HideItems(items=(1,), min_support=1, min_confidence=0.5, strategy="islf")
-    assert explain_unstored_hiding(items) == "hide_items with strategy = islf"
-    assert explain_unstored_hiding(sf.RandomizeBaskets(keep=0.5, add=0.1)) == "randomize_baskets"
+    assert explain_unstored(items) == "hide_items with strategy = islf"
+    assert explain_unstored(sf.RandomizeBaskets(keep=0.5, add=0.1)) == "randomize_baskets"
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_hidden(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,6 +117,6 @@ def test_what_does_not_fit_is_refused_before_anything_is_hidden(folder: Path, mo
     monkeypatch.setattr(stored_baskets, "find_memory_budget", lambda: 50 * 64 + 100 * 64)
     rules = sf.HideRules(rules="1 ==> 2", min_support=10, min_confidence=0.5)
     with pytest.raises(DataError, match=r"hiding rules would hold 50 baskets with 100 items in memory, .*SFUMATO"):
-        plan_stored_hiding(rules, stored)
+        plan_stored(rules, stored, CHANCE)
     monkeypatch.setattr(stored_baskets, "find_memory_budget", lambda: 50 * 66 + 100 * 64)
-    assert plan_stored_hiding(rules, stored).release.losses["removed"] == 26
+    assert plan_stored(rules, stored, CHANCE).release.losses["removed"] == 26

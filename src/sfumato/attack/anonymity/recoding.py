@@ -72,7 +72,7 @@ class Recoding:
         return people.with_frame(people.frame.with_columns(recoded_columns)) if recoded_columns else people
 
     def join(self, other: Recoding) -> Recoding:
-        """The rules of both."""
+        """The rules of both recodings; of a column in both, the other's."""
         return Recoding({**self.rules, **other.rules})
 
 

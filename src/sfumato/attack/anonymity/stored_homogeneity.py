@@ -56,7 +56,7 @@ def run_stored(attack: Homogeneity, release: Release, original: StoredTable, tak
 
 
 def _compare_classes(attack: Homogeneity, published_table: StoredTable, column: str) -> Outcome:
-    """In each class, whether enough rows have the same value; then those who have it are found out."""
+    """In each class, whether enough rows have the same value; then it is disclosed for those who have it."""
     names = list(published_table.quasi_identifying)
     row_counts = published_table.rows.count_rows([*names, column])
     frame = row_counts.frame.with_columns(pl.Series("\0count", row_counts.counts))

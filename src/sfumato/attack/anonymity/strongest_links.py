@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The strongest of several ways to look people up: by what cells cover, by their likelihood, by the nearest row.
 
-Which way is the best for a release cannot always be told without the originals. So all are tried, and the one that is
+Which way is the best for a release cannot always be known without the originals. So all are tried, and the one that is
 right most often is reported: an upper bound on an adversary who has to choose. Where every cell is truthful, rows that
 cover the person are taken, and of several kinds the narrowest if that finds more.
 """

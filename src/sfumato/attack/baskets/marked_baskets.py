@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What tells baskets in which an item was present from decoys, given which baskets were marked.
+"""What distinguishes baskets in which an item was present from decoys, given which baskets were marked.
 
-Whoever hides a rule marks its right side as unknown in baskets that hold the left side, and as decoys in others that
+Methods that hide a rule mark its right side as unknown in baskets that hold the left side, and as decoys in others that
 lack the item. The left side therefore shows: it is more common in marked baskets than elsewhere, and baskets that hold
 it without showing the item are all marked, as long as some decoys had to do without it.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Nearest supports: each item takes a code that is in about as many baskets.
 
-Against codes or bits that occur as often as an item. Whoever comes first may take a code from an item that it fits
+Against codes or bits that occur as often as an item. An item may take a code that fits a later one
 better, so there are several orders: common items first, or those that some code fits best; or items share codes.
 """
 

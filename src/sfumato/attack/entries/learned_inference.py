@@ -9,7 +9,7 @@ any breach. The learners are in `mine.entries.learner`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -18,8 +18,9 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Ints
-from sfumato.attack.attack import Attack, Outcome, compute_wilson_interval
-from sfumato.attack.entries.private_cells import PrivateCells, choose_entry_story, draw_strangers, list_private_cells
+from sfumato.attack.attack import Outcome, compute_wilson_interval
+from sfumato.attack.entries.entry_attack import EntryAttack
+from sfumato.attack.entries.private_cells import PrivateCells, draw_strangers, list_private_cells
 from sfumato.attack.row_distance import compare_with_control, require_attacked_columns
 from sfumato.mine.entries.learner import (
     INTERVALS,
@@ -37,7 +38,7 @@ from sfumato.table import Table
 Learner = Literal["boosting", "bayes", "neighbours"]
 
 
-class LearnedInference(Attack):
+class LearnedInference(EntryAttack):
     """A data scientist downloads the table, trains a model of each column, and lets it fill in the blank entries.
 
     The adversary has the release and nothing else. For each column it picks, from several learners, the one that
@@ -52,12 +53,7 @@ class LearnedInference(Attack):
     story: ClassVar[str] = (
         "A data scientist downloads the table, trains a model, and lets it fill in the blank entries of {target}."
     )
-    tries: ClassVar[str] = "entries"
-    hides_targets: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("learners", "training_rows", "intervals")
-    # The columns that hold private entries.
-    private_fields: ClassVar[tuple[str, ...]] = ("columns",)
-    column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
     attack: Literal["learned_inference"] = "learned_inference"
     columns: tuple[str, ...] | None = None
@@ -75,11 +71,6 @@ class LearnedInference(Attack):
         if not names or len(set(names)) < len(names):
             raise ValueError("name at least one learner, each once")
         return names
-
-    @classmethod
-    def choose_story(cls, attack: Mapping[str, Any]) -> str:
-        """Entries that are not blank are read."""
-        return choose_entry_story(attack, cls.story)
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -62,18 +61,6 @@ def list_private_cells(release: Release, truth: Table, columns: Sequence[str] | 
         if len(rows):
             private_cells.append(PrivateCells(name, rows, true.gather(rows), texts.gather(rows)))
     return tuple(private_cells)
-
-
-def choose_entry_story(attack: Mapping[str, Any], story: str) -> str:
-    """The story of an attack on entries, by how many of them its outcome says were visible: those are read."""
-    columns = attack.get("columns")
-    facts = list(columns.values()) if isinstance(columns, Mapping) else []
-    cells, visible = (sum(column.get(name, 0) for column in facts) for name in ("cells", "visible"))
-    if not visible:
-        return story
-    if visible == cells:
-        return "No entry of {any} that is looked for is blank: a stranger reads them off the table, and infers nothing."
-    return f"{story} Of the {cells:,} entries, {visible:,} are not blank: these are read, not inferred."
 
 
 def draw_strangers(control: Table, count: int, chance: np.random.Generator) -> pl.DataFrame:

@@ -9,7 +9,7 @@ value, with the confidence of the rule. Aggarwal, Pei, Zhang, *On privacy preser
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -20,8 +20,9 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Flags, Ints, Places
-from sfumato.attack.attack import Attack, Outcome
-from sfumato.attack.entries.private_cells import PrivateCells, choose_entry_story, draw_strangers, list_private_cells
+from sfumato.attack.attack import Outcome
+from sfumato.attack.entries.entry_attack import EntryAttack
+from sfumato.attack.entries.private_cells import PrivateCells, draw_strangers, list_private_cells
 from sfumato.attack.row_distance import compare_with_control, require_attacked_columns
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import PolicyError
@@ -33,7 +34,7 @@ from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 
-class RuleInference(Attack):
+class RuleInference(EntryAttack):
     """A stranger downloads the table, sees that someone hid the salary, and looks up what other assistants earn.
 
     The adversary has the release and nothing else. For every blank entry it takes, of all rules X → y whose X matches
@@ -49,12 +50,7 @@ class RuleInference(Attack):
     story: ClassVar[str] = (
         "A stranger downloads the table, sees blank entries of {target}, and looks up what similar people have there."
     )
-    tries: ClassVar[str] = "entries"
-    hides_targets: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("min_support", "confidence", "max_length")
-    # The columns that hold private entries.
-    private_fields: ClassVar[tuple[str, ...]] = ("columns",)
-    column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
     attack: Literal["rule_inference"] = "rule_inference"
     columns: tuple[str, ...] | None = None
@@ -74,11 +70,6 @@ class RuleInference(Attack):
         except PolicyError as error:
             raise ValueError(str(error)) from None
         return raw_support
-
-    @classmethod
-    def choose_story(cls, attack: Mapping[str, Any]) -> str:
-        """Entries that are not blank are read."""
-        return choose_entry_story(attack, cls.story)
 
     def run(
         self, release: Release, truth: Table, control: Table | None = None, randomness: Randomness | None = None

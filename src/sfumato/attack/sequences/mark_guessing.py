@@ -49,7 +49,7 @@ class MarkGuessing(Attack):
     neighbours that were left. It guesses the item that most often stands between the same neighbours in the release, or
     else next to one of them, or else the most common, but nothing that stands in the place; or what would complete a
     pattern that it suspects to be hidden, as `SequenceRemining` does. The best way to guess counts, blind guesses
-    included. If it is not told where items were taken out, it reads what stands between the neighbours. The
+    included. If it does not know where items were removed, it reads what stands between the neighbours. The
     targets are the items that the method took out; if it names none, all occurrences of the given `items` in the
     originals. The risk is the share of correct guesses; the baseline draws items as often as the release has them, or
     always guesses the most common, whichever is better.
@@ -258,7 +258,7 @@ def _guess_secrets(release: Release, mark: str) -> list[list[NamedPattern]]:
 
 
 def _guess_secrets_of(step: Release, mark: str) -> list[list[NamedPattern]]:
-    """The same for one method."""
+    """What an adversary suspects that one method hid."""
     published_sequences: Sequences = step.data
     stated_patterns = [(name_pattern(pattern), int(limit)) for pattern, limit in step.details["sensitive"]]
     gap, window = find_gap_limits(step)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """How many hidden patterns an adversary names: on average where it cannot distinguish some, and by blind guessing.
 
-Whoever knows of each hidden pattern its threshold and its length names as many of each kind. Whoever guesses blindly
-knows the items of the release and how long the hidden patterns are, and mines nothing.
+An adversary who knows the threshold and the length of each hidden pattern names as many of each kind. One who guesses
+blindly knows the items of the release and how long the hidden patterns are, and mines nothing.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def read_rounding(column: RecodedColumn) -> Recode | None:
 
 
 def are_numbers(cells: pl.Series, values: pl.Series) -> bool:
-    """Whether both are numbers or both are dates, there are any, and none is too large to reckon with."""
+    """Whether both are numbers or both are dates, there are any, and none is too large to compute with."""
     alike = (cells.dtype.is_numeric() and values.dtype.is_numeric()) or cells.dtype == values.dtype == pl.Date
     if not alike or not len(cells) or not values.count():
         return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Text that looks like dates of which the order is not known: never published as a set of exact ones.
+"""Text that looks like dates whose order is not known: never published as a set of exact ones.
 
 `3/4/1970` and `03/14/70` name a day, but not on which side of another; a method that publishes ranges would treat each
 as a word. It stops instead, and says which form to state.

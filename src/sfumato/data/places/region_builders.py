@@ -62,7 +62,7 @@ class GridRegions(_GridKind):
     kind: Literal["grid"] = "grid"
 
     def build(self) -> Regions:
-        """The grid."""
+        """The grid of the policy, whose cells are the regions."""
         return self.build_grid()
 
 

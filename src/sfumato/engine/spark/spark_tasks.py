@@ -276,7 +276,7 @@ def unpack_frame(packed_frame: bytes) -> pl.DataFrame:
 
 @contextmanager
 def hide_cells() -> Iterator[None]:
-    """Errors go to the logs of a cluster: one that is not ours may hold a cell, so that only its place is told."""
+    """Errors go to the logs of a cluster: one that is not ours may hold a cell, so that only its place is reported."""
     try:
         yield
     except SfumatoError:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,6 +11,7 @@ import polars as pl
 from sfumato.engine.stored_rows import BatchResult
 from sfumato.measure.anonymity.coded_limits import count_beyond_limits, count_miscoded_cells, count_rows_at_limits
 from sfumato.measure.checks import Arguments
+from sfumato.measure.stored_checks import checks_stored_claim
 from sfumato.measure.truth import count_changed_kept_cells
 from sfumato.release import Number
 from sfumato.table import Table
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     from sfumato.measure.stored_claims import StoredEvidence
 
 
+@checks_stored_claim("beyond_limits")
 def _count_beyond(evidence: StoredEvidence, arguments: Arguments) -> Number:
     return sum(_examine(evidence, arguments["column"], lambda part: count_beyond_limits(part, **arguments)))
 
 
+@checks_stored_claim("rows_at_limits")
 def _count_at_limits(evidence: StoredEvidence, arguments: Arguments) -> Number:
     """The rows at each limit in the whole file, then the fewer."""
     column = arguments["column"]
@@ -31,6 +34,7 @@ def _count_at_limits(evidence: StoredEvidence, arguments: Arguments) -> Number:
     return min(map(sum, zip(*parts, strict=True)), default=0)
 
 
+@checks_stored_claim("miscoded_cells")
 def _count_miscoded(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
     return evidence.comparison.count_aligned(
@@ -39,6 +43,7 @@ def _count_miscoded(evidence: StoredEvidence, arguments: Arguments) -> Number:
     )
 
 
+@checks_stored_claim("kept_cells_changed")
 def _count_changed_kept(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
     columns = list(arguments["columns"])
@@ -58,12 +63,3 @@ def _examine(evidence: StoredEvidence, column: str, examine: Callable[[Table], B
 
     yield examine(outline)
     yield from evidence.published_table.rows.examine_batches(examine_batch, [column])
-
-
-LIMIT_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
-    "beyond_limits": _count_beyond,
-    "rows_at_limits": _count_at_limits,
-    "miscoded_cells": _count_miscoded,
-    "kept_cells_changed": _count_changed_kept,
-}
-"""Claims about caps and kept columns that can be measured on a file."""

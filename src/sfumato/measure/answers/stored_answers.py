@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Check randomized answers on a release that stays in its file: counted some rows at a time, judged as in memory."""
+"""Check randomized answers on a release that stays in its file: counted some rows at a time, judged as in memory.
+
+Not of bits, nor of people who are asked again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -18,6 +20,7 @@ from sfumato.measure.answers.answer_checks import (
     index_categories,
 )
 from sfumato.measure.checks import Arguments
+from sfumato.measure.stored_checks import checks_stored_claim
 from sfumato.release import Number
 
 if TYPE_CHECKING:
@@ -34,6 +37,7 @@ def _align_known_columns(evidence: StoredEvidence, columns: list[str]) -> Iterat
     )
 
 
+@checks_stored_claim("strange_answers")
 def _count_strange(evidence: StoredEvidence, arguments: Arguments) -> Number:
     outline = evidence.published_table.outline
 
@@ -43,6 +47,7 @@ def _count_strange(evidence: StoredEvidence, arguments: Arguments) -> Number:
     return sum(evidence.published_table.rows.examine_batches(count_batch, [arguments["column"]]))
 
 
+@checks_stored_claim("answers_off_channel")
 def _measure_deviation(evidence: StoredEvidence, arguments: Arguments) -> Number:
     """As `measure_channel_deviation` of single answers, of which each row has its own."""
     name, categories = arguments["column"], list(arguments["categories"])
@@ -55,17 +60,12 @@ def _measure_deviation(evidence: StoredEvidence, arguments: Arguments) -> Number
     return count_errors(tally.test(arguments["p"], arguments["q"]))
 
 
-def _count_changes_without_answers(evidence: StoredEvidence, arguments: Arguments) -> Number:
+@checks_stored_claim("changed_without_answers")
+def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
     return evidence.comparison.count_aligned(
         lambda original, published_table: count_cells_changed_without_answers(original, published_table, **arguments)
     )
 
 
-ANSWER_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
-    "answer_epsilon": lambda _, arguments: compute_answer_epsilon(**arguments),
-    "strange_answers": _count_strange,
-    "answers_off_channel": _measure_deviation,
-    "changed_without_answers": _count_changes_without_answers,
-}
-"""Claims about answers that can be measured on a file; not of bits, nor of people who are asked again."""
+checks_stored_claim("answer_epsilon")(lambda _, arguments: compute_answer_epsilon(**arguments))

@@ -7,7 +7,7 @@ the items that are frequent together with it: no other can be on a left side tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from sfumato.engine.stored_baskets import CodedBatch, StoredBaskets, Weight
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.baskets.recount import ItemNames
 from sfumato.measure.baskets.side_effects import SecretNames, exposed_item_rules, reaches_thresholds
+from sfumato.measure.stored_checks import checks_stored_claim, find_stored_measure
 from sfumato.public.thresholds import Confidence, parse_exact_confidence
 from sfumato.release import Claim, Finding, Number
 
@@ -34,11 +35,12 @@ class BasketEvidence:
 
 def measure_stored_basket_claim(claim: Claim, evidence: BasketEvidence) -> Finding:
     """Measure a claim on the file; a claim that needs missing originals stays open."""
-    if claim.measure not in BASKET_MEASURES:
+    measure = find_stored_measure(claim.measure, "baskets")
+    if measure is None:
         raise PolicyError(f'the claim "{claim.property}" cannot be measured in its file; use --engine memory')
     if claim.needs_original and evidence.original is None:
         return Finding.of(claim, None)
-    return Finding.of(claim, BASKET_MEASURES[claim.measure](evidence, claim.arguments))
+    return Finding.of(claim, measure(evidence, claim.arguments))
 
 
 def count_exposed_rules(
@@ -99,24 +101,21 @@ def _count_item_rules(published_baskets: StoredBaskets, item: str, least: int, s
     return exposed_item_rules(selection.baskets, [item], least, share)
 
 
+@checks_stored_claim("foreign_items", "baskets")
 def _count_foreign_items(evidence: BasketEvidence, arguments: Mapping[str, Any]) -> Number:
     assert evidence.original is not None
     known_names = {str(item) for item in evidence.original.items}
     return sum(str(item) not in known_names for item in evidence.published_baskets.items)
 
 
+@checks_stored_claim("exposed_rules", "baskets")
 def _count_exposed(evidence: BasketEvidence, arguments: Mapping[str, Any]) -> Number:
     assert evidence.sensitive is not None
     least, confidence = int(arguments["min_support"]), arguments.get("min_confidence")
     return count_exposed_rules(evidence.published_baskets, evidence.sensitive, least, confidence)
 
 
-BASKET_MEASURES: Mapping[str, Callable[[BasketEvidence, Mapping[str, Any]], Number]] = {
-    "basket_count": lambda evidence, _: len(evidence.published_baskets),
-    "foreign_items": _count_foreign_items,
-    "exposed_rules": _count_exposed,
-}
-"""The claims that can be measured on a file, by the name of their measure."""
+checks_stored_claim("basket_count", "baskets")(lambda evidence, _: len(evidence.published_baskets))
 
 
 def measure_basket_changes(original: StoredBaskets, published_baskets: StoredBaskets) -> dict[str, float]:

@@ -7,7 +7,7 @@ shared with the method: codes are assigned again, from the text of the written f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +26,7 @@ from sfumato.measure.entries.leftover_rules import (
     read_rule_arguments,
     require_hidden_entries,
 )
+from sfumato.measure.stored_checks import checks_stored_claim
 from sfumato.release import Number
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ def _list_value_texts(published_table: StoredTable, name: str, secrets: pl.Serie
     return pl.concat([published_texts.alias("value"), secrets.alias("value")]).unique(maintain_order=True)
 
 
+@checks_stored_claim("leftover_rules")
 def _count_leftover_rules(evidence: StoredEvidence, arguments: Arguments) -> Number:
     private_entries = require_hidden_entries(evidence.details)
     return count_leftover_rules(
@@ -61,6 +63,7 @@ def _count_leftover_rules(evidence: StoredEvidence, arguments: Arguments) -> Num
     )
 
 
+@checks_stored_claim("visible_private_entries")
 def _count_visible_private_entries(evidence: StoredEvidence, _: Arguments) -> Number:
     published_table = evidence.published_table
     secrets = list_private_values(
@@ -79,6 +82,7 @@ def _count_visible_private_entries(evidence: StoredEvidence, _: Arguments) -> Nu
     return sum(int(part["visible"][0]) for part in counts)
 
 
+@checks_stored_claim("changed_cells")
 def _count_changed_cells(evidence: StoredEvidence, _: Arguments) -> Number:
     assert evidence.comparison is not None
     return sum(
@@ -95,10 +99,4 @@ def measure_blanked_share(published_table: StoredTable, original: StoredTable) -
     return 1 - published_entries / original_entries if original_entries else 0.0
 
 
-ENTRY_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
-    "leftover_rules": _count_leftover_rules,
-    "visible_private_entries": _count_visible_private_entries,
-    "search_ended": lambda evidence, _: int(bool(evidence.details["complete"])),
-    "changed_cells": _count_changed_cells,
-}
-"""Claims about blanked entries that can be measured on a file."""
+checks_stored_claim("search_ended")(lambda evidence, _: int(bool(evidence.details["complete"])))

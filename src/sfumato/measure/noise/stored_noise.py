@@ -2,12 +2,13 @@
 """Check noise on a release that stays in its file, against originals that stay in theirs.
 
 Numbers before and after are paired in a temporary file, and differences are sorted there: the system
-keeps in memory what fits. The tests are those of `noise_checks`, on the whole column.
+keeps in memory what fits. The tests are those of `noise_checks`, on the whole column. Noise that is shaped like the
+data is not checked in this way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -34,6 +35,7 @@ from sfumato.measure.noise.stated_law import (
     pick_distances,
     split_into_parts,
 )
+from sfumato.measure.stored_checks import checks_stored_claim
 from sfumato.release import Number
 
 if TYPE_CHECKING:
@@ -204,6 +206,7 @@ def _count_outside(pairs: StoredPairs, arguments: Arguments) -> Number:
     return sum(int(flag_outside_intervals(*pair, width, origin, step, grain).sum()) for pair in pairs.iterate())
 
 
+@checks_stored_claim("noise_dependence")
 def _measure_dependence(evidence: StoredEvidence, arguments: Arguments) -> Number:
     """As `measure_noise_dependence`: noise counts by its rank, which is uniform."""
     pairs = find_pairs(evidence, arguments["column"])
@@ -253,7 +256,8 @@ def _associate(weigh: Callable[[slice], Floats], rank: Callable[[slice], Floats]
     return float((np.abs(products[varied_mask]) * np.sqrt(12) / lengths[varied_mask, None]).max(initial=0.0))
 
 
-def _count_changes_without_noise(evidence: StoredEvidence, arguments: Arguments) -> Number:
+@checks_stored_claim("changed_without_noise")
+def _count_changed_besides(evidence: StoredEvidence, arguments: Arguments) -> Number:
     assert evidence.comparison is not None
     names = arguments["columns"]
     return evidence.comparison.count_aligned(
@@ -296,16 +300,11 @@ def _make_check(
     return lambda evidence, arguments: measure(find_pairs(evidence, arguments["column"]), arguments)
 
 
-NOISE_MEASURES: Mapping[str, Callable[[StoredEvidence, Arguments], Number]] = {
-    "noise_privacy": _make_check(_measure_privacy),
-    "noise_law": _make_check(_measure_law),
-    "noise_centre": _make_check(_measure_centre),
-    "unchanged_cells": _make_check(_count_unchanged),
-    "interval_privacy": _make_check(_measure_interval),
-    "outside_interval": _make_check(_count_outside),
-    "cut_privacy": _make_check(_measure_cut),
-    "outside_cuts": _make_check(_count_outside_cuts),
-    "noise_dependence": _measure_dependence,
-    "changed_without_noise": _count_changes_without_noise,
-}
-"""Claims about noise that can be measured on a file; not of noise that is shaped like the data."""
+checks_stored_claim("noise_privacy")(_make_check(_measure_privacy))
+checks_stored_claim("noise_law")(_make_check(_measure_law))
+checks_stored_claim("noise_centre")(_make_check(_measure_centre))
+checks_stored_claim("unchanged_cells")(_make_check(_count_unchanged))
+checks_stored_claim("interval_privacy")(_make_check(_measure_interval))
+checks_stored_claim("outside_interval")(_make_check(_count_outside))
+checks_stored_claim("cut_privacy")(_make_check(_measure_cut))
+checks_stored_claim("outside_cuts")(_make_check(_count_outside_cuts))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import fsum
-from typing import Any
+from typing import Any, NamedTuple
 
 from sfumato.measure.sequences.changed_items import count_marks
 from sfumato.measure.sequences.support_counts import NamePattern, count_pattern_supports
@@ -73,6 +73,18 @@ class PatternChanges(SupportChanges):
     by an item that a shortened sequence lost elsewhere does not."""
 
 
+class PatternQuestion(NamedTuple):
+    """Which patterns are compared; `pattern_changes` explains each."""
+
+    min_support: Support
+    max_length: int | None = None
+    max_gap: int | None = None
+    window: int | None = None
+    hidden_patterns: tuple[Any, ...] = ()
+    at_most: int | None = None
+    mark: str = MARK
+
+
 def pattern_changes(
     original: Sequences,
     published_sequences: Sequences,
@@ -92,33 +104,14 @@ def pattern_changes(
     `at_most` patterns are frequent before or after. `mark` stands for hidden items and is never part of a pattern;
     empty if there is no mark, and Δ is an item of the data.
     """
-    changes = compare_supports(
-        original,
-        published_sequences,
-        min_support,
-        max_length,
-        max_gap,
-        window,
-        hidden_patterns=hidden_patterns,
-        at_most=at_most,
-        mark=mark,
-    )
+    question = PatternQuestion(min_support, max_length, max_gap, window, tuple(hidden_patterns), at_most, mark)
+    changes = compare_supports(original, published_sequences, question)
     return PatternChanges(**vars(changes), marks=count_marks(original, published_sequences, mark))
 
 
-def compare_supports(
-    original: Sequences,
-    published_sequences: Sequences,
-    min_support: Support,
-    max_length: int | None = None,
-    max_gap: int | None = None,
-    window: int | None = None,
-    *,
-    hidden_patterns: Iterable[Any] = (),
-    at_most: int | None = None,
-    mark: str = MARK,
-) -> SupportChanges:
-    """The same without counting what was changed."""
+def compare_supports(original: Sequences, published_sequences: Sequences, question: PatternQuestion) -> SupportChanges:
+    """Compare the frequent patterns as `pattern_changes` does, without counting what was changed."""
+    min_support, max_length, max_gap, window, hidden_patterns, at_most, mark = question
     refuse_other_data(original, published_sequences)
     least = compute_least_count(min_support, len(original))
     limits = (max_length, max_gap, window)

@@ -91,7 +91,7 @@ def estimate_itemsets(
 
 
 def estimate_item_supports(release: Release) -> Floats:
-    """The estimated share of baskets with each possible item, in the published order; NaN where nothing can be told."""
+    """The estimated share of baskets with each possible item, in the published order; NaN where none can be given."""
     distortion, baskets = get_distortion(release), release.data
     inverse = DistortionInverse.make(distortion, len(baskets), 0.95, "baskets")
     return _estimate_items(baskets, _number_possible_items(baskets, distortion), inverse).estimates.support

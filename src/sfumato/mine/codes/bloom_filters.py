@@ -60,7 +60,7 @@ class BloomKey:
     """Larger itemsets whose true support is known; none in keys of earlier versions."""
 
     def seal(self) -> Key:
-        """For keeping."""
+        """The same secret as a `Key`, which can be saved."""
         content = {
             "items": list(self.items),
             "requests": list(self.requests),

@@ -17,7 +17,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from sfumato.arrays import Floats
+from sfumato.arrays import Floats, Ints
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.reconstruction_channel import (
     build_channel,
@@ -167,7 +167,7 @@ class StepLimits(TypedDict, total=False):
 
 
 class Precision(StepLimits, total=False):
-    """The same, with the confidence of intervals."""
+    """When steps end, and the confidence of intervals."""
 
     confidence: float
     """Of the intervals; by default 0.95."""
@@ -199,33 +199,18 @@ def reconstruct_distribution(
     """
     confidence = precision.pop("confidence", 0.95)
     limits: StepLimits = precision
-    series, parsed_noise, true_range = _read_noisy_values(values, noise, column, range)
-    noisy = _read_noisy_numbers(series)
-    refuse_overflowing_sizes(parsed_noise, noisy, true_range, bins)
-    true = _choose_true_edges(noisy, parsed_noise, bins, true_range)
-    refuse_far_values(noisy, parsed_noise, true)
-    fine, starts = refine_edges(true, parsed_noise) if form == "bins" else (true, np.arange(len(true) - 1))
-    noisy_edges = build_noisy_edges(parsed_noise, fine)
-    channel = build_channel(parsed_noise, fine, noisy_edges)
-    counts = count_in_bins(noisy, noisy_edges)
-    fit = ChiSquareFit.of(counts, channel)
     if form not in ("bins", "values"):
         raise PolicyError(f'form must be "bins" or "values", not "{form}"')
-    if form == "bins" or stop == "chi2":
-        estimate = run_em(counts, channel, compute_even_shares(fine), stop, **limits)
-    if form == "values":
-        steps = estimate.iterations if stop == "chi2" else stop
-        value_estimate = _iterate_over_values(
-            noisy, parsed_noise, fine, steps, limits.get("tolerance", TOLERANCE), limits.get("most", MOST)
-        )
-        estimate = value_estimate if stop != "chi2" else replace(value_estimate, stop_reason=estimate.stop_reason)
-    low, high = compute_intervals(
-        intervals, estimate, counts, channel, (compute_even_shares(fine), starts), confidence, randomness
-    )
+    series = _read_noisy_values(values, noise, column, range)
+    data = _count_noisy_values(series, bins, is_refined=form == "bins")
+    fit = ChiSquareFit.of(data.counts, data.channel)
+    estimate = _estimate_bins(data, stop, limits) if form == "bins" else _estimate_values(data, stop, limits)
+    prior = (compute_even_shares(data.fine), data.starts)
+    low, high = compute_intervals(intervals, estimate, data.counts, data.channel, prior, confidence, randomness)
     statistic = fit.compute_statistic(estimate.probabilities)
     return Reconstruction(
-        edges=true,
-        probabilities=np.add.reduceat(estimate.probabilities, starts),
+        edges=data.true,
+        probabilities=np.add.reduceat(estimate.probabilities, data.starts),
         low=low,
         high=high,
         intervals="none" if np.isnan(low).any() else intervals,
@@ -235,12 +220,57 @@ def reconstruct_distribution(
         statistic=statistic,
         freedom=fit.freedom,
         p_value=fit.compute_p_value(statistic),
-        count=len(noisy),
-        fine_edges=fine,
+        count=len(data.noisy),
+        fine_edges=data.fine,
         fine_probabilities=estimate.probabilities,
-        step=float(getattr(parsed_noise, "step", 0.0)),
-        dates=series.dtype in (pl.Date, pl.String),
+        step=float(getattr(data.noise, "step", 0.0)),
+        dates=series.values.dtype in (pl.Date, pl.String),
     )
+
+
+class _NoisyCounts(NamedTuple):
+    """Noisy numbers counted in bins, and how likely each true value is to fall into which."""
+
+    noisy: Floats
+    noise: Any
+    true: Floats
+    """The edges of the bins of true values."""
+    fine: Floats
+    """The edges of the smaller bins that are estimated."""
+    starts: Ints
+    """The first smaller bin of each bin."""
+    channel: Floats
+    counts: Ints
+
+
+def _count_noisy_values(
+    series: _NoisySeries, bins: int | Sequence[float] | Floats, *, is_refined: bool
+) -> _NoisyCounts:
+    """Choose the bins of true and of noisy values, and count."""
+    noise = series.noise
+    noisy = _read_noisy_numbers(series.values)
+    refuse_overflowing_sizes(noise, noisy, series.true_range, bins)
+    true = _choose_true_edges(noisy, noise, bins, series.true_range)
+    refuse_far_values(noisy, noise, true)
+    fine, starts = refine_edges(true, noise) if is_refined else (true, np.arange(len(true) - 1))
+    noisy_edges = build_noisy_edges(noise, fine)
+    channel = build_channel(noise, fine, noisy_edges)
+    return _NoisyCounts(noisy, noise, true, fine, starts, channel, count_in_bins(noisy, noisy_edges))
+
+
+def _estimate_bins(data: _NoisyCounts, stop: Stop, limits: StepLimits) -> EmEstimate:
+    """The shares of the bins, from how many noisy values each noisy bin has."""
+    return run_em(data.counts, data.channel, compute_even_shares(data.fine), stop, **limits)
+
+
+def _estimate_values(data: _NoisyCounts, stop: Stop, limits: StepLimits) -> EmEstimate:
+    """The shares of the bins, from every single noisy value; with `"chi2"`, after as many steps as the bins take."""
+    tolerance, most = limits.get("tolerance", TOLERANCE), limits.get("most", MOST)
+    if stop != "chi2":
+        return _iterate_over_values(data.noisy, data.noise, data.fine, stop, tolerance, most)
+    bin_estimate = _estimate_bins(data, stop, limits)
+    estimate = _iterate_over_values(data.noisy, data.noise, data.fine, bin_estimate.iterations, tolerance, most)
+    return replace(estimate, stop_reason=bin_estimate.stop_reason)
 
 
 def _compute_bin_middles(edges: Floats) -> Floats:

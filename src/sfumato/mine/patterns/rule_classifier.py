@@ -83,7 +83,7 @@ def reads_as_condition(column: str) -> bool:
 
 
 class CellHolders:
-    """Which rows of a table fulfil a condition, told from its text alone; each is looked up once."""
+    """Which rows of a table fulfil a condition, by its text alone; each is looked up once."""
 
     def __init__(self, table: Table) -> None:
         """Look at a table."""

@@ -36,6 +36,8 @@ from sfumato.sequences import Sequences, refuse_other_data
 if TYPE_CHECKING:
     import polars as pl
 
+    from sfumato.mine.sequences.subsequence_worker import FoundPatterns
+
 PatternKind = Literal["all", "closed", "maximal"]
 
 
@@ -112,10 +114,7 @@ def find_subsequences(
     from sfumato.mine.sequences.subsequence_worker import SubsequenceQuestion
 
     refuse_other_data(sequences)
-    if kind not in get_args(PatternKind):
-        raise PolicyError('kind must be "all", "closed" or "maximal"')
-    if max_length is not None and (isinstance(max_length, bool) or not isinstance(max_length, int) or max_length < 1):
-        raise PolicyError("max_length must be a whole number of items, at least 1, or None")
+    _refuse_unknown_options(kind, max_length)
     limits = check_limits(max_gap, window)
     least = compute_least_count(min_support, len(sequences))
     is_filtered = kind != "all" and not limits.is_free
@@ -132,9 +131,29 @@ def find_subsequences(
     refuse = partial(_refuse_many, at_most)
     if kind == "all" and limits.is_free:
         refuse(*bound_patterns(sequences, least, question.max_length), is_found=False)
-    pieces = search_subsequences(sequences, question, refuse)
+    subsequences = _join_pieces(sequences, search_subsequences(sequences, question, refuse))
+    if is_marked and not limits.is_free:
+        subsequences = subsequences.take(_flag_unmarked(subsequences, mark))
+    if is_filtered:
+        from sfumato.mine.sequences.subsequence_kinds import flag_uncovered
+
+        subsequences = subsequences.take(flag_uncovered(subsequences, same_support=kind == "closed"))
+        return subsequences if max_length is None else subsequences.take(np.diff(subsequences.offsets) <= max_length)
+    return subsequences
+
+
+def _refuse_unknown_options(kind: PatternKind, max_length: int | None) -> None:
+    """Stop at a kind of patterns or a length that there is not."""
+    if kind not in get_args(PatternKind):
+        raise PolicyError('kind must be "all", "closed" or "maximal"')
+    if max_length is not None and (isinstance(max_length, bool) or not isinstance(max_length, int) or max_length < 1):
+        raise PolicyError("max_length must be a whole number of items, at least 1, or None")
+
+
+def _join_pieces(sequences: Sequences, pieces: list[FoundPatterns]) -> Subsequences:
+    """What a search found, piece by piece, as one."""
     ends = np.cumsum([0, *(piece.codes.size for piece in pieces)])[:-1]
-    subsequences = Subsequences(
+    return Subsequences(
         items=sequences.items,
         offsets=np.concatenate(
             [np.zeros(1, np.int64), *(piece.ends + end for piece, end in zip(pieces, ends, strict=True))]
@@ -144,14 +163,6 @@ def find_subsequences(
         rows=len(sequences),
         flat=sequences.flat,
     )
-    if is_marked and not limits.is_free:
-        subsequences = subsequences.take(_flag_unmarked(subsequences, mark))
-    if is_filtered:
-        from sfumato.mine.sequences.subsequence_kinds import flag_uncovered
-
-        subsequences = subsequences.take(flag_uncovered(subsequences, same_support=kind == "closed"))
-        return subsequences if max_length is None else subsequences.take(np.diff(subsequences.offsets) <= max_length)
-    return subsequences
 
 
 def _refuse_many(at_most: int | None, patterns: int, codes: int, *, is_found: bool = True) -> None:

@@ -223,7 +223,7 @@ def plan_generalization(method: Generalize, table: StoredTable) -> Generalizatio
 def _choose_hidden_columns(
     method: Generalize, table: StoredTable, judge: ModelJudge, grouping: Grouping, suppressed_mask: Flags
 ) -> tuple[str, ...] | None:
-    """As in memory, from counts."""
+    """The columns whose cells are empty in suppressed rows; None if those rows are a class like any other."""
     if method.suppressed_rows == "drop" or not suppressed_mask.any():
         return None
     row_count = int(grouping.list_distinct().weights[suppressed_mask].sum())

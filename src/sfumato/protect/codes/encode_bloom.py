@@ -20,7 +20,7 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
 from sfumato.mine.codes.bloom_filters import UNKEYED, BloomKey, count_filter_supports, filter_baskets, hash_item
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets
-from sfumato.protect.data_door import refuse_unfit
+from sfumato.protect.data_checks import refuse_unfit
 from sfumato.protect.method import KeyedMethod
 from sfumato.public.codes.filter_size import FilterSize
 from sfumato.public.codes.provider_checks import draw_spot_checks
@@ -65,7 +65,7 @@ class EncodeBloom(KeyedMethod):
 
     @property
     def filter_size(self) -> FilterSize:
-        """As the policy says."""
+        """How many bits a filter has, and how many hash functions set them."""
         return FilterSize(self.bits, self.hashes)
 
     def new_key(self, data: Baskets, randomness: Randomness | None = None) -> Key:

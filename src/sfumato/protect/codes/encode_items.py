@@ -26,7 +26,7 @@ from sfumato.key import Key
 from sfumato.private.keystream import make_keyed_generator
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets
 from sfumato.protect.claims import spell_others
-from sfumato.protect.data_door import refuse_unfit
+from sfumato.protect.data_checks import refuse_unfit
 from sfumato.protect.method import KeyedMethod
 from sfumato.public.codes.item_key import ItemKey
 from sfumato.public.codes.provider_checks import draw_spot_checks

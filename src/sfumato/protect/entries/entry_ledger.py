@@ -147,7 +147,7 @@ class EntryLedger:
     """Rules with their counts, and the states of all entries, which it changes.
 
     Only rows in which an antecedent appears are held: nothing is counted, weighed or blanked in others. They keep their
-    order, so that of equal entries the same one is the first. Entries of the table are told from those of the rows that
+    order, so that of equal entries the same one is the first. Entries of the table are not those of the rows that
     are held, which kernels number in the same way: row × width + column.
     """
 

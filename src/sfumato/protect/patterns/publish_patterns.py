@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from time import monotonic
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -25,16 +25,16 @@ from sfumato.mine.patterns.inference_channels import build_channel_frame
 from sfumato.mine.patterns.known_sets import KnownSets
 from sfumato.patterns import Patterns
 from sfumato.protect.claims import spell_few
-from sfumato.protect.method import Method
 from sfumato.protect.patterns.additive_repair import raise_supports
+from sfumato.protect.patterns.repaired_supports import RepairedSupports
 from sfumato.protect.patterns.suppressive_repair import withhold_itemsets
-from sfumato.public.thresholds import CrowdThresholds, MinSupport, compute_least_count
+from sfumato.public.thresholds import MinSupport, compute_least_count
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.runtime.progress import report_progress
 
 
-class PublishPatterns(Method):
+class PublishPatterns(RepairedSupports):
     """Publish the frequent itemsets with their supports, repaired so that they disclose no small group.
 
     Guarantee: no pattern ("these items and none of those", and two such together) with a support above 0 and below k
@@ -71,21 +71,6 @@ class PublishPatterns(Method):
     itemsets; `none` publishes everything unchanged, and promises nothing about k."""
     seconds: float = Field(default=10.0, gt=0)
     """With seven to ten published items: how long to search for inferences from several unknown supports at once."""
-
-    @classmethod
-    def find_crowd_thresholds(cls, parameters: Mapping[str, Any]) -> CrowdThresholds | None:
-        """As the policy says."""
-        return CrowdThresholds(parameters["k"], parameters["min_support"])
-
-    @classmethod
-    def find_repair(cls, parameters: Mapping[str, Any]) -> str | None:
-        """As the policy says."""
-        return str(parameters.get("repair", cls.model_fields["repair"].default))
-
-    @property
-    def maturity(self) -> str:  # type: ignore[override]
-        """Without a repair, patterns of fewer than k people may follow."""
-        return "for study" if self.repair == "none" else "stable"
 
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Mine, find what the supports disclose, and repair until they disclose nothing."""

@@ -8,10 +8,9 @@ published rules and of their left sides. Atzori, Bonchi, Giannotti, Pedreschi, *
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
@@ -21,7 +20,6 @@ from sfumato.details import PatternDetails
 from sfumato.mine.baskets.association_rules import find_association_rules
 from sfumato.mine.baskets.itemsets import Itemsets
 from sfumato.patterns import Patterns
-from sfumato.protect.method import Method
 from sfumato.protect.patterns.publish_patterns import (
     LEAST_SUPPORT,
     PublishPatterns,
@@ -29,14 +27,15 @@ from sfumato.protect.patterns.publish_patterns import (
     claim_safe_patterns,
     claim_true_supports,
 )
+from sfumato.protect.patterns.repaired_supports import RepairedSupports
 from sfumato.protect.patterns.rule_changes import compute_confidence, find_rule_channels, list_rule_changes
-from sfumato.public.thresholds import CrowdThresholds, MinSupport
+from sfumato.public.thresholds import MinSupport
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.rules import Rules
 
 
-class PublishRules(Method):
+class PublishRules(RepairedSupports):
     """Publish association rules with support and confidence, repaired so that they disclose no small group.
 
     Guarantee: no pattern ("these items and none of those") with a support above 0 and below k follows from the
@@ -76,21 +75,6 @@ class PublishRules(Method):
     k."""
     seconds: float = Field(default=10.0, gt=0)
     """With seven to ten items: how long to search for inferences from several unknown supports at once."""
-
-    @classmethod
-    def find_crowd_thresholds(cls, parameters: Mapping[str, Any]) -> CrowdThresholds | None:
-        """As the policy says."""
-        return CrowdThresholds(parameters["k"], parameters["min_support"])
-
-    @classmethod
-    def find_repair(cls, parameters: Mapping[str, Any]) -> str | None:
-        """As the policy says."""
-        return str(parameters.get("repair", cls.model_fields["repair"].default))
-
-    @property
-    def maturity(self) -> str:  # type: ignore[override]
-        """Without a repair, patterns of fewer than k people may follow."""
-        return "for study" if self.repair == "none" else "stable"
 
     def protect(self, data: Baskets, randomness: Randomness | None = None) -> Release:
         """Mine, repair the itemsets, and derive the rules from what they say then."""

@@ -160,7 +160,7 @@ class HideSequences(Method):
 
     @classmethod
     def find_gap_limits(cls, parameters: Mapping[str, Any]) -> GapLimits:
-        """As the policy says."""
+        """The largest gap and window of a match, which the policy sets or leaves open."""
         return GapLimits(parameters.get("max_gap"), parameters.get("window"))
 
     def protect(self, data: Sequences, randomness: Randomness | None = None) -> Release:

@@ -141,7 +141,7 @@ class _MarkSearch:
             for pattern_set in combinations(patterns, size):
                 floor = max((least[part] for part in combinations(pattern_set, size - 1) if part), default=0)
                 least[pattern_set] = floor
-                if floor < len(whole.places):  # else whoever hides these hides all
+                if floor < len(whole.places):  # else hiding these hides all
                     hitting_sets[pattern_set] = self._hide(pattern_set, floor)
                     least[pattern_set] = hitting_sets[pattern_set].least
         return hitting_sets

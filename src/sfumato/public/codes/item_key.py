@@ -62,7 +62,7 @@ class ItemKey:
             raise ValueError("parts of different lengths")
 
     def seal(self) -> Key:
-        """For keeping."""
+        """The same secret as a `Key`, which can be saved."""
         lists = {name: list(getattr(self, name)) for name in _LISTS}
         nested_lists = {name: [list(values) for values in getattr(self, name)] for name in _NESTED}
         rest = {"kind": self.kind, "noise": self.noise, "seed": f"{self.seed:x}", "baskets": self.baskets}

@@ -50,12 +50,12 @@ def draw_spot_checks(data: Baskets, chance: np.random.Generator) -> tuple[SpotCh
 
 
 def spell_spot_checks(checks: Iterable[SpotCheck]) -> list[Any]:
-    """For a key file."""
+    """Spot checks as lists, which a key file holds as JSON."""
     return [[list(check.items), check.support] for check in checks]
 
 
 def parse_spot_checks(content: Iterable[Any]) -> tuple[SpotCheck, ...]:
-    """From a key file."""
+    """Spot checks from the lists of a key file."""
     return tuple(SpotCheck(tuple(map(int, items)), int(support)) for items, support in content)
 
 

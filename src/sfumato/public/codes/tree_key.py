@@ -49,13 +49,13 @@ class ColumnKey:
     """Whether a piece is pure, so that its values may be permuted."""
 
     def dump_secret(self) -> dict[str, Any]:
-        """For a key file."""
+        """The secret of the column as JSON, with its arrays packed as text."""
         arrays = {name: _pack_array(getattr(self, name), kind) for name, kind in _KINDS.items()}
         return {"rising": self.rising, "decimals": self.decimals, **arrays}
 
     @classmethod
     def read_secret(cls, name: str, secret: Mapping[str, Any]) -> ColumnKey:
-        """Read from a key file."""
+        """The key of a column from what `dump_secret` wrote."""
         arrays = {part: _unpack_array(secret[part], kind) for part, kind in _KINDS.items()}
         if len(arrays["codes"]) != len(arrays["values"]) or len(arrays["pure"]) != len(arrays["starts"]):
             raise ValueError("parts of different lengths")

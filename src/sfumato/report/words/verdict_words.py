@@ -45,7 +45,7 @@ def _explain_not_counted(body: Mapping[str, Any]) -> str:
     )
     if coded_names:
         sentence += (
-            f" Whoever sorts or counts the codes of {wording.list_names(coded_names, most=20)} may still learn the "
+            f" Anyone who sorts or counts the codes of {wording.list_names(coded_names, most=20)} may still learn the "
             "values, and look people up by them."
         )
     return sentence

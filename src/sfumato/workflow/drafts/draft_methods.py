@@ -7,7 +7,7 @@ that a release which keeps its promises passes: they stop a later run on other d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, comb
 from typing import Any, Literal, get_args
@@ -111,7 +111,25 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
         for name in table.diverse
     ]
     models += diversity_models if diverse else []
-    lines = [
+    lines = [*_write_partition(models), *(_explain_uniform_columns(table) if diverse else [])]
+    if diversity_models and not diverse:
+        lines += [
+            *write_comment("If the recipient should not learn a sensitive value by finding a person's group, add:"),
+            *(f"#     {write_value(model)}," for model, _ in diversity_models),
+        ]
+    lines += [*_write_other_crowds(table, models), "", "[[attack]]", _LINKING]
+    if table.columns_with(Role.SENSITIVE):
+        lines += [
+            "",
+            "[[attack]]",
+            write_entry("attack", "homogeneity", "learns what all people in a class have in common"),
+        ]
+    return [*lines, "", *_write_linking_gate(table)]
+
+
+def _write_partition(models: Sequence[tuple[Any, str]]) -> list[str]:
+    """The method that is proposed, with its models and what each promises."""
+    return [
         "[[protect]]",
         *write_comment("Cuts the table into small groups of similar people and publishes what each group spans."),
         'method = "partition"',
@@ -121,7 +139,12 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
             'values must not be seen, add publish = "hierarchy": it publishes labels of the hierarchies instead.'
         ),
     ]
-    uniform = [name for name in table.columns_with(Role.SENSITIVE) if name not in table.diverse] if diverse else []
+
+
+def _explain_uniform_columns(table: DraftTable) -> list[str]:
+    """Why a column in which most people have the same value gets no l-diversity."""
+    lines: list[str] = []
+    uniform = [name for name in table.columns_with(Role.SENSITIVE) if name not in table.diverse]
     for name in uniform:
         share = table.measure_uniformity(name)
         lines += write_comment(
@@ -129,12 +152,12 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
             "that every class would have to be large to hold another one. Anyone who guesses that value is mostly "
             "right anyway."
         )
-    if diversity_models and not diverse:
-        lines += [
-            *write_comment("If the recipient should not learn a sensitive value by finding a person's group, add:"),
-            *(f"#     {write_value(model)}," for model, _ in diversity_models),
-        ]
-    lines += ["", *write_comment("Instead: one level of each hierarchy for all rows. Easier to read; more is lost.")]
+    return lines
+
+
+def _write_other_crowds(table: DraftTable, models: Sequence[tuple[Any, str]]) -> list[str]:
+    """Two other methods, as comments."""
+    lines = ["", *write_comment("Instead: one level of each hierarchy for all rows. Easier to read; more is lost.")]
     lines += comment_out(
         [
             "[[protect]]",
@@ -147,15 +170,7 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
         "",
         *write_comment("Instead: means of small groups, for analysts who need totals. Cells fit no single person."),
     ]
-    lines += comment_out(["[[protect]]", 'method = "microaggregate"', f"k = {table.k}"])
-    lines += ["", "[[attack]]", _LINKING]
-    if table.columns_with(Role.SENSITIVE):
-        lines += [
-            "",
-            "[[attack]]",
-            write_entry("attack", "homogeneity", "learns what all people in a class have in common"),
-        ]
-    return [*lines, "", *_write_linking_gate(table)]
+    return [*lines, *comment_out(["[[protect]]", 'method = "microaggregate"', f"k = {table.k}"])]
 
 
 def _limit_linking(table: DraftTable) -> str:

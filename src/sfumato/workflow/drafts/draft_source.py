@@ -229,7 +229,7 @@ def _refuse_policy(path: str | Path) -> None:
 
 
 def _fits_column(cell: object, column: pl.Series) -> bool | None:
-    """Whether a first cell is a value of its column; False if it cannot be, None if that cannot be told."""
+    """Whether a first cell is a value of its column; False if it cannot be, None if nothing shows it."""
     if cell is None or not column.count():
         return None
     known_cells = column.drop_nulls()
@@ -243,7 +243,7 @@ def _fits_column(cell: object, column: pl.Series) -> bool | None:
 
 
 def _refuse_single_column(source: DraftSource) -> None:
-    """Refuse one column whose cells hold a sign as often as its first line does: several that were not parted."""
+    """Refuse one column whose cells hold a sign as often as its first line does: several columns read as one."""
     if source.frame.width != 1:
         return
     cells = source.frame.to_series().cast(pl.String).drop_nulls()
@@ -253,7 +253,7 @@ def _refuse_single_column(source: DraftSource) -> None:
         if len(cells) and int((cells.str.count_matches(sign, literal=True) >= times).sum()) >= 0.9 * len(cells):
             cure = "save it as CSV" if sign == " " else f"give its separator: --separator {name_separator(heading)}"
             raise DataError(
-                f"{source.path}: the file was read as a single column, and several seem to stand in it; {cure}. If it "
+                f"{source.path}: the file was read as a single column, but seems to hold several; {cure}. If it "
                 'is one column, say so: --separator ","'
             )
 

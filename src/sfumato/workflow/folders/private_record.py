@@ -28,9 +28,8 @@ def keep_private(
     policy: Policy, original: Any, release: Release, findings: Mapping[str, Any], staging: StagingFolder
 ) -> None:
     """The custodian's record: what must not be published, and what is needed to check every claim later."""
-    details = release.details
-    if details.rows is not None:
-        write_frame(pl.DataFrame({"original_row": details.rows}), staging.private / "rows.parquet", "parquet")
+    if (rows := release.details.rows) is not None:
+        write_frame(pl.DataFrame({"original_row": rows}), staging.private / "rows.parquet", "parquet")
     step_files = _name_files(release)
     for step, file_names in zip(release.list_steps(), step_files, strict=True):
         for name, file_name in file_names.items():
@@ -44,9 +43,6 @@ def keep_private(
         "roles": None if outline is None else {name: role.value for name, role in outline.roles.items()},
         "hierarchies": {} if outline is None else digest_hierarchies(original.hierarchies),
         "policy": policy.model_dump(mode="json"),
-        **{name: [int(row) for row in details.get(name, ())] for name in ("holdout", "training")},
-        "suppressed_rows": [int(row) for row in details.get("suppressed", ())],
-        **{name: details.get(name) for name in ("nodes", "checked", "derived", "private", "changes", "sensitive")},
         "steps": [
             _describe_step(step, file_names) for step, file_names in zip(release.list_steps(), step_files, strict=True)
         ],
@@ -85,7 +81,7 @@ def _describe_step(step: Release, file_names: Mapping[str, str]) -> dict[str, An
     details = step.details
     return {
         "method": step.method.method,
-        "family": type(details).__name__,
+        "family": details.family,
         **{name: _list_plain(details[name]) for name in details.stored_fields if name in details},
         "files": dict(file_names),
     }

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Start the process that works alongside a run first of all, if the words of a command say that it will be needed.
 
-It needs as long to load its own modules as the command line does, so it must not wait for that. Whoever is wrong here
-loses time and nothing else: the run starts the process itself if it is missing, and ends it if nobody asked it.
+It needs as long to load its own modules as the command line does, so it must not wait for that. A wrong
+guess costs time and nothing else: the run starts the process itself if it is missing, and ends it if nobody asked it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 METHODS = ("generalize", "k_optimize")
-"""Those that have alternatives, and do not load their kernels anyway."""
+"""Those that have alternatives, and do not load their kernels anyway; a test compares them with all methods."""
 LARGE_FILE = 500_000
 """Bytes of an input that takes as long to read and protect as the other process takes to start."""
 _STORED_FILE = 1 << 30

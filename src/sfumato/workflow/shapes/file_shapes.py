@@ -330,7 +330,7 @@ class PatternsShape(FileShape):
     formats: ClassVar[Mapping[str, str]] = {"spmf": "txt"}
 
     def choose_format(self, data: Patterns) -> str:
-        """The only one."""
+        """SPMF, the only format for patterns."""
         return "spmf"
 
     def write(self, data: Patterns, path: Path, form: str, *, escape: bool = False) -> None:

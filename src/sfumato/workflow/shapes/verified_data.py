@@ -13,7 +13,7 @@ from sfumato.engine.engine_names import ChosenEngine, EngineName
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.errors import CertificateRefused, PolicyError
-from sfumato.measure.baskets.stored_hiding import BASKET_MEASURES
+from sfumato.measure.stored_checks import find_stored_measure
 from sfumato.workflow.certificate import Certificate, refuse_hostile
 
 
@@ -21,8 +21,7 @@ def choose_verifying_engine(certificate: Certificate, engine: EngineName, root: 
     """The engine for a release: as asked, or by the size of its file, or that its certificate states."""
     data = certificate.body["data"]
     is_parquet_table = data["shape"] == "table" and data["format"] == "parquet"
-    countable = all(claim["measure"] in BASKET_MEASURES for claim in certificate.body["claims"])
-    if data["shape"] == "baskets" and countable:
+    if data["shape"] == "baskets" and _can_be_counted(certificate):
         return choose_by_letters(_measure_file(root, str(data["file"])), engine)
     if engine in ("duckdb", "spark") and not is_parquet_table:
         raise PolicyError(
@@ -32,6 +31,12 @@ def choose_verifying_engine(certificate: Certificate, engine: EngineName, root: 
     if not is_parquet_table:
         return EngineChoice("memory", "which reads this kind of data")
     return choose_by_cells(data["rows"] * data["columns"], engine)
+
+
+def _can_be_counted(certificate: Certificate) -> bool:
+    """Whether every claim about baskets can be measured in their file."""
+    measures = (claim["measure"] for claim in certificate.body["claims"])
+    return all(find_stored_measure(name, "baskets") is not None for name in measures)
 
 
 def _measure_file(root: Path, name: str) -> int:

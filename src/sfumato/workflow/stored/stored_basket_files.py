@@ -30,7 +30,7 @@ class StoredBasketsShape(BasketsShape):
     formats: ClassVar[Mapping[str, str]] = BasketsShape.formats
 
     def choose_format(self, data: Any) -> str:
-        """As in memory."""
+        """The format that fits the items, by the rule for baskets in memory."""
         return choose_basket_format(data.items, has_empty=data.smallest == 0)
 
     def count_formulas(self, data: Any) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from sfumato.measure.baskets.stored_hiding import (
     measure_basket_changes,
     measure_stored_basket_claim,
 )
-from sfumato.protect.baskets.stored_hiding import StoredHidingPlan, plan_stored_hiding
+from sfumato.protect.baskets.stored_hiding import StoredHidingPlan
+from sfumato.protect.stored_plan import plan_stored
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.runtime.progress import report_progress
@@ -33,6 +34,7 @@ from sfumato.workflow.folder import ReservedTarget, StagingFolder
 from sfumato.workflow.folders.private_record import keep_private, keep_secrets
 from sfumato.workflow.outgoing import build_outgoing_certificate
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.run_record import RunFacts, build_record
 from sfumato.workflow.shapes.file_shapes import find_shape
 from sfumato.workflow.signing.commitment import commit_to_source
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key
@@ -42,8 +44,8 @@ from sfumato.workflow.stored.stored_basket_files import (
     write_published_baskets,
 )
 from sfumato.workflow.summary.advice import note_nothing_hidden
+from sfumato.workflow.summary.gathered_account import gather_outgoing_account
 from sfumato.workflow.summary.next_steps import list_advice
-from sfumato.workflow.summary.report_account import gather_outgoing_account
 
 
 def run_stored_baskets(
@@ -57,7 +59,7 @@ def run_stored_baskets(
 def _run_in_scratch(
     policy: Policy, target: ReservedTarget, chance: Randomness, choice: EngineChoice, scratch: Path
 ) -> Run:
-    from sfumato.workflow.pipeline import build_record, certify, refuse_broken
+    from sfumato.workflow.pipeline import certify, refuse_broken
 
     key = load_signing_key()
     from sfumato.workflow.drafts.event_columns import note_ignored_time
@@ -66,19 +68,16 @@ def _run_in_scratch(
     original = open_stored_baskets(describe_basket_source(policy), scratch, engine=choice.name)
     commitment = commit_to_source(policy.data.path)
     with name_source(policy.data.path):
-        plan = plan_stored_hiding(policy.methods()[0], original)  # type: ignore[arg-type]
+        plan = plan_stored(policy.methods()[0], original, chance)
     with target.stage_folders() as staging:
         published_baskets = _write_and_read_back(policy, plan, staging, scratch, choice.name)
         findings = _measure_claims(plan, published_baskets)
         refuse_broken(findings)
         release = replace(plan.release, data=published_baskets)
         attacks = _run_attacks(policy, release, original)
-        record = build_record(policy, release, published_baskets, findings, attacks, staging, chance)
-        record["engine"] = choice._asdict()
-        record["input_commitment"] = commitment.value
-        record["utility"] = measure_basket_changes(original, published_baskets)
-        record["removed_columns"] = []
-        record["signer"] = format_public_key(key)
+        utility = measure_basket_changes(original, published_baskets)
+        facts = RunFacts(chance, commitment, format_public_key(key), utility, engine=choice)
+        record = build_record(policy, release, published_baskets, findings, attacks, staging, facts)
         decision = decide(policy, record, attacks, published_baskets, original)
         record["advice"] = [
             *note_nothing_hidden(release),

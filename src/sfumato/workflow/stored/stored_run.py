@@ -2,7 +2,7 @@
 """The pipeline for a table that stays in its files: count, search, write some rows at a time, measure, judge.
 
 The same steps as `pipeline`, in the same order and with the same refusals. Claims, changes and attacks are measured on
-the written file, counted where it is. The report holds what can be told from counts: it is the public page.
+the written file, counted where it is. The report holds what follows from counts: it is the public page.
 """
 
 from __future__ import annotations
@@ -30,13 +30,10 @@ from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.staging import DateReading, open_stored_rows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import name_source
+from sfumato.measure.anonymity.stored_classes import count_stored_sizes
 from sfumato.measure.changes import refuse_false_statements
 from sfumato.measure.stored_changes import StoredComparison, compare_stored
-from sfumato.measure.stored_claims import (
-    StoredEvidence,
-    count_stored_sizes,
-    measure_stored_claim,
-)
+from sfumato.measure.stored_claims import StoredEvidence, measure_stored_claim
 from sfumato.protect.stored_plan import StoredPlan, plan_stored
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
@@ -53,13 +50,14 @@ from sfumato.workflow.folders.private_record import keep_private, keep_secrets
 from sfumato.workflow.outgoing import build_outgoing_certificate, count_labels
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.policy_parts.policy_columns import refuse_unknown_columns
+from sfumato.workflow.run_record import RunFacts, build_record
 from sfumato.workflow.signing.commitment import commit_to_stored_source
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.stored.stored_shape import has_few_values
 from sfumato.workflow.stored.stored_spelling import decide_stored_spelling
 from sfumato.workflow.stored.stored_utility import measure_stored_utility, refuse_unmeasured_losses
+from sfumato.workflow.summary.gathered_account import hides_in_crowds
 from sfumato.workflow.summary.next_steps import list_advice
-from sfumato.workflow.summary.report_account import hides_in_crowds
 
 DATA = "data.parquet"
 
@@ -73,7 +71,7 @@ def run_stored(policy: Policy, target: ReservedTarget, randomness: Randomness | 
 def _run_in_scratch(
     policy: Policy, target: ReservedTarget, chance: Randomness, choice: EngineChoice, scratch: Path
 ) -> Run:
-    from sfumato.workflow.pipeline import build_record, refuse_broken
+    from sfumato.workflow.pipeline import refuse_broken
 
     key = load_signing_key()
     report_progress("reading")
@@ -103,12 +101,15 @@ def _run_in_scratch(
             suppression=plan.suppression,
         )
         attacks = _run_attacks(policy, release, comparison)
-        record = build_record(policy, release, published_table, findings, attacks, staging, chance)
-        record["engine"] = choice._asdict()
-        record["input_commitment"] = commitment.value
-        record["utility"] = measure_stored_utility(release, evidence, original)
-        record["removed_columns"] = list(original.outline.identifying)
-        record["signer"] = format_public_key(key)
+        facts = RunFacts(
+            chance,
+            commitment,
+            format_public_key(key),
+            measure_stored_utility(release, evidence, original),
+            original.outline.identifying,
+            engine=choice,
+        )
+        record = build_record(policy, release, published_table, findings, attacks, staging, facts)
         decision = decide(policy, record, attacks, published_table, original)
         record["advice"] = list(list_advice(record, release, in_order=False))  # nothing else is offered
         certificate = _certify(record, evidence, key, staging, is_refused=bool(decision.refusals))

@@ -11,7 +11,6 @@ from sfumato.engine.basket_staging import BasketSource
 from sfumato.engine.choice import EngineChoice, choose_basket_engine, choose_engine
 from sfumato.engine.engine_names import EngineName
 from sfumato.errors import PolicyError
-from sfumato.protect.baskets.stored_hiding import describe_stored_hiding, explain_unstored_hiding
 from sfumato.protect.stored_plan import explain_unstored, list_stored_methods
 from sfumato.workflow.policy import DEMO, Policy
 
@@ -46,7 +45,7 @@ def choose_run_engine(policy: Policy, wanted_engine: EngineName | None = None) -
 
 def describe_supported() -> str:
     """What duckdb and Spark run, in words."""
-    methods, attacks = (_join_choices(names) for names in (list_stored_methods(), list_stored_attacks("table")))
+    methods, attacks = (_join_choices(names) for names in (list_stored_methods("table"), list_stored_attacks("table")))
     return (
         f"{methods} as the only method, every model, missing = own_value or drop, the attacks {attacks}, and a release "
         "in Parquet"
@@ -62,14 +61,14 @@ def _describe_runnable(policy: Policy) -> str:
     """What the engines run of the kind of data that a policy is about."""
     if policy.shape != "baskets":
         return describe_supported()
-    attacks = _join_choices(list_stored_attacks("baskets"))
-    return f"{describe_stored_hiding()}, as the only method, and the attack {attacks}"
+    methods, attacks = " or ".join(list_stored_methods("baskets")), _join_choices(list_stored_attacks("baskets"))
+    return f"{methods}, as the only method, and the attack {attacks}"
 
 
 def _list_unsupported_baskets(policy: Policy) -> list[str]:
     """What a policy asks of baskets that duckdb does not run."""
     features = ["several methods"] if len(policy.protect) > 1 else []
-    features += [why for method in policy.protect if (why := explain_unstored_hiding(method)) is not None]
+    features += [why for method in policy.protect if (why := explain_unstored(method)) is not None]
     features += _explain_attacks(policy, StoredSetting())
     if policy.data.format == "comma":
         features.append("format = comma")

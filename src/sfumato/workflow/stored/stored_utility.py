@@ -18,7 +18,7 @@ from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
 from sfumato.workflow.summary.class_sizes import find_promised_k, measure_stored_class_sizes
 from sfumato.workflow.summary.release_utility import count_left_out_rows
-from sfumato.workflow.summary.suppression import get_starred_rows
+from sfumato.workflow.summary.suppression_summary import get_starred_rows
 
 
 def refuse_unmeasured_losses(changes: Iterable[Change]) -> None:

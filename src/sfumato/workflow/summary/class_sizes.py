@@ -9,7 +9,8 @@ from typing import Any
 from sfumato import measure
 from sfumato.engine.stored_table import StoredTable
 from sfumato.measure.anonymity.crowd_sizes import StarredRows, flag_starred_rows
-from sfumato.measure.stored_claims import StoredEvidence, count_stored_sizes, count_stored_stars
+from sfumato.measure.anonymity.stored_classes import count_stored_sizes, count_stored_stars
+from sfumato.measure.stored_claims import StoredEvidence
 from sfumato.table import Table
 
 

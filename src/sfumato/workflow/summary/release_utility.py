@@ -39,7 +39,7 @@ from sfumato.table import Table
 from sfumato.workflow.outgoing import PUBLISHED_LOSS
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.summary.class_sizes import find_promised_k, measure_class_sizes
-from sfumato.workflow.summary.suppression import get_starred_rows
+from sfumato.workflow.summary.suppression_summary import get_starred_rows
 
 
 def measure_utility(

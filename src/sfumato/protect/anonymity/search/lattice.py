@@ -25,6 +25,7 @@ from sfumato.kernels.anonymity.lattice_choice import choose_lattice_loops
 from sfumato.protect.anonymity.search.grouping import Grouping
 from sfumato.protect.anonymity.search.live_rollup import choose_roll_up
 from sfumato.protect.anonymity.search.metrics import (
+    Metric,
     MetricName,
     Weights,
     compute_cost,
@@ -116,7 +117,6 @@ def find_optimal_node(
     live = _mark_nodes_between(grouping.shape, floor, top)
     most_telling, roll_up = _NodeChooser(grouping.shape, bins=4096), choose_roll_up(grouping)
     best: _RankedNode | None = None
-    least = inf
     checked_count = 0
     # The ends first: the finest node may be accepted, and if the coarsest is not, none is.
     ends = [0, int(np.ravel_multi_index(top, grouping.shape))]
@@ -133,11 +133,7 @@ def find_optimal_node(
         judged_node = _judge_node(node_grouping, levels, judge, most_suppressed)
         checked_count += 1
         live[levels] = False
-        # Without suppression every model is steady if a coarser class is a union of finer ones.
-        can_merge = judge.steady or judged_node.classes.match_values is None
-        if judged_node.lasting_rows > most_suppressed or (
-            most_suppressed == 0 and judged_node.suppressed_count and can_merge
-        ):
+        if _condemns_finer_nodes(judged_node, judge, most_suppressed):
             live[slice_finer_nodes(levels)] = False
             if most_suppressed == 0 and judged_node.suppressed_count:
                 condemn_nodes(live, grouping, judge, choose_witness(node_grouping, judged_node))
@@ -146,18 +142,34 @@ def find_optimal_node(
         else:
             verdict = node_grouping.count_cost(judged_node)
             costs.learn(verdict)
-            if costs.approximate(verdict) <= least * (1 + _ABOUT):
-                rank = _rank_node(costs.compute_exactly(verdict), grouping, verdict)
-                ranked_node = _RankedNode(rank, verdict)
-                best = min(best, ranked_node, key=lambda node: node.rank) if best else ranked_node
-                least = float(best.rank.cost)
+            best = _choose_cheaper(best, verdict, costs, grouping)
             if verdict.suppressed_count == 0:
                 live[slice_coarser_nodes(levels)] = False
         if best:
-            live &= costs.bound <= least * (1 + _SLACK)
+            live &= costs.bound <= float(best.rank.cost) * (1 + _SLACK)
         if checked_count % 16 == 0:
             report_progress("searching the lattice", nodes - int(np.count_nonzero(live)), nodes)
     return BestNode(best.verdict if best else None, checked_count, nodes)
+
+
+def _condemns_finer_nodes(judged_node: JudgedNode, judge: ClassJudge, most_suppressed: int) -> bool:
+    """Whether every finer node suppresses too many rows, too."""
+    if judged_node.lasting_rows > most_suppressed:
+        return True
+    # Without suppression every model is steady if a coarser class is a union of finer ones.
+    can_merge = judge.steady or judged_node.classes.match_values is None
+    return most_suppressed == 0 and bool(judged_node.suppressed_count) and can_merge
+
+
+def _choose_cheaper(
+    best: _RankedNode | None, verdict: NodeVerdict, costs: Metric, grouping: Grouping
+) -> _RankedNode | None:
+    """The cheaper of the best node so far and another; costs are computed exactly only if they are close."""
+    least = inf if best is None else float(best.rank.cost)
+    if costs.approximate(verdict) > least * (1 + _ABOUT):
+        return best
+    ranked_node = _RankedNode(_rank_node(costs.compute_exactly(verdict), grouping, verdict), verdict)
+    return ranked_node if best is None else min(best, ranked_node, key=lambda node: node.rank)
 
 
 def _mark_nodes_between(shape: Levels, floor: Levels | None, top: Levels) -> Flags:

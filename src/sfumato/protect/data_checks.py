@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What every method does around its own `protect`: refuse data of another kind or rows that must not
-be published, and label rows.
+"""What every method does around its own `protect`: refuse data of another kind or rows that must not be
+published, and label rows.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _refuse_undropped(method: Any, data: Any, release: Release) -> None:
     if not isinstance(data, Table) or data.missing is not Missing.DROP or not data.quasi_identifying:
         return
     missing_mask = data.frame.select(pl.any_horizontal(pl.col(data.quasi_identifying).is_null())).to_series()
-    rows = None if release.are_rows_drawn else release.details.rows  # whoever was learned from counts
+    rows = None if release.are_rows_drawn else release.details.rows  # else all that the model learned from count
     count = int((missing_mask if rows is None else missing_mask[rows]).sum())
     if count:
         holders = "1 row has" if count == 1 else f"{count:,} rows have"

@@ -20,7 +20,7 @@ from sfumato.table import Table
 from sfumato.workflow.outgoing import count_published_labels
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.summary.next_steps import list_advice
-from sfumato.workflow.summary.suppression import get_starred_rows
+from sfumato.workflow.summary.suppression_summary import get_starred_rows
 
 
 def gather_account(
