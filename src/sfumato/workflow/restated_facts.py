@@ -15,6 +15,7 @@ from sfumato import protect
 from sfumato.change_kinds import ChangeKind
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import quote_names
+from sfumato.measure.anonymity.crowd_sizes import StarredRows
 from sfumato.protect.claim_sentences import list_common_meanings
 from sfumato.protect.claims import explain_blanks
 from sfumato.protect.method import Method
@@ -26,7 +27,7 @@ from sfumato.workflow.chain import LEFT_OUT_ROWS, word_other_changes
 from sfumato.workflow.outgoing import COMPUTABLE, FEWEST, IN_STEPS, count_hidden_people, round_to_step, round_up_to_step
 from sfumato.workflow.policy_parts.policy_sections import GateSection
 from sfumato.workflow.published_columns import AnyTable, get_outline
-from sfumato.workflow.summary.class_sizes import StarredRows, count_starred_rows, find_promised_k, measure_class_sizes
+from sfumato.workflow.summary.class_sizes import count_starred_rows, find_promised_k, measure_class_sizes
 from sfumato.workflow.summary.suppression import describe_suppression, explain_left_out
 from sfumato.workflow.verdict import list_unchecked
 
