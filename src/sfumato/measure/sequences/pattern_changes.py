@@ -73,7 +73,7 @@ class PatternChanges(SupportChanges):
     by an item that a shortened sequence lost elsewhere does not."""
 
 
-class PatternQuestion(NamedTuple):
+class PatternSelection(NamedTuple):
     """Which patterns are compared; `pattern_changes` explains each."""
 
     min_support: Support
@@ -104,14 +104,16 @@ def pattern_changes(
     `at_most` patterns are frequent before or after. `mark` stands for hidden items and is never part of a pattern;
     empty if there is no mark, and Δ is an item of the data.
     """
-    question = PatternQuestion(min_support, max_length, max_gap, window, tuple(hidden_patterns), at_most, mark)
-    changes = compare_supports(original, published_sequences, question)
+    selection = PatternSelection(min_support, max_length, max_gap, window, tuple(hidden_patterns), at_most, mark)
+    changes = compare_supports(original, published_sequences, selection)
     return PatternChanges(**vars(changes), marks=count_marks(original, published_sequences, mark))
 
 
-def compare_supports(original: Sequences, published_sequences: Sequences, question: PatternQuestion) -> SupportChanges:
+def compare_supports(
+    original: Sequences, published_sequences: Sequences, selection: PatternSelection
+) -> SupportChanges:
     """Compare the frequent patterns as `pattern_changes` does, without counting what was changed."""
-    min_support, max_length, max_gap, window, hidden_patterns, at_most, mark = question
+    min_support, max_length, max_gap, window, hidden_patterns, at_most, mark = selection
     refuse_other_data(original, published_sequences)
     least = compute_least_count(min_support, len(original))
     limits = (max_length, max_gap, window)

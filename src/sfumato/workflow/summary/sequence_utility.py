@@ -7,7 +7,7 @@ from sfumato.details import SequenceDetails
 from sfumato.errors import PolicyError
 from sfumato.measure.sequences.changed_elements import measure_changed_elements
 from sfumato.measure.sequences.hidden_sequences import drop_mark
-from sfumato.measure.sequences.pattern_changes import PatternQuestion, compare_supports
+from sfumato.measure.sequences.pattern_changes import PatternSelection, compare_supports
 from sfumato.public.marked_items import find_mark
 from sfumato.public.thresholds import Support
 from sfumato.release import Release
@@ -37,7 +37,7 @@ def measure_sequence_utility(
     unmarked_sequences = drop_mark(published_sequences, mark)
     figures = {"loss": measure_changed_elements(original, unmarked_sequences, release.details.rows)}
     hidden_patterns = tuple(pattern for pattern, _ in release.details.get("sensitive") or ())
-    question = PatternQuestion(min_support, hidden_patterns=hidden_patterns, at_most=MOST_PATTERNS, mark=mark)
+    question = PatternSelection(min_support, hidden_patterns=hidden_patterns, at_most=MOST_PATTERNS, mark=mark)
     try:
         changes = compare_supports(original, published_sequences, question)
     except PolicyError:
