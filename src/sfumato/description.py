@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -65,6 +65,17 @@ class Description(BaseModel):
             name: () if _is_choice(fields[name].annotation, value) else _flatten_names(value)
             for name, value in values.items()
         }
+
+    @classmethod
+    def list_columns_in(cls, parameters: Mapping[str, Any]) -> frozenset[str]:
+        """The columns that these public parameters of it name."""
+        values = {name: parameters[name] for name in cls.column_fields if name in parameters}
+        columns = [
+            _flatten_names(value)
+            for name, value in values.items()
+            if not _is_choice(cls.model_fields[name].annotation, value)
+        ]
+        return frozenset(name for names in columns for name in names)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Refuse: what a run was described with cannot change afterwards."""

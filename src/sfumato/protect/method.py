@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from sfumato.arrays import Ints
+from sfumato.change_kinds import ChangeKind
 from sfumato.description import Description
 from sfumato.key import Key
 from sfumato.protect.data_checks import check_data
@@ -150,6 +151,11 @@ class Method(Description, ABC):
         """The largest share of rows that it may suppress, with these public parameters; None if it knows no such
         limit.
         """
+        return None
+
+    @classmethod
+    def list_change_kinds(cls, parameters: Mapping[str, Any]) -> Mapping[str, ChangeKind] | None:
+        """Column → what it does to it, with these public parameters; other columns stay. None if they do not say."""
         return None
 
     @property

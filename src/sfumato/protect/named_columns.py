@@ -10,6 +10,11 @@ from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
 from sfumato.table import Table
 
 
+def list_names(names: str | Iterable[str]) -> tuple[str, ...]:
+    """One name or several, as a policy or a certificate has them."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
 def list_published_columns(table: Table) -> list[str]:
     """The columns that identify nobody."""
     return [name for name in table.frame.columns if name not in table.identifying]

@@ -24,6 +24,7 @@ from sfumato.workflow.certificate import NAME, Certificate
 from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.outgoing import CertifiedAttack
 from sfumato.workflow.published_columns import AnyTable, get_outline, split_columns
+from sfumato.workflow.restated_columns import list_column_problems
 from sfumato.workflow.restated_facts import list_restated_problems
 from sfumato.workflow.shapes.file_shapes import find_shape
 from sfumato.workflow.signing.signature import check_signature
@@ -73,8 +74,11 @@ def list_file_problems(root: Path, certificate: Certificate) -> list[str]:
         for name, digest in certified_digests.items()
         if name in present and hash_file(present[name]) != digest
     ]
-    if certificate.body["data"]["file"] not in certified_digests:
+    data = certificate.body["data"]
+    if data["file"] not in certified_digests:
         problems.append("the certificate does not cover the data file")
+    elif data["sha256"] != certified_digests[data["file"]]:
+        problems.append("the certificate states two checksums of the data file")
     strangers = sorted(set(present) - {*certified_digests, NAME})
     return problems + [f"{name}: the certificate does not list this file" for name in strangers]
 
@@ -92,6 +96,8 @@ def list_claim_problems(certificate: Certificate) -> list[str]:
         for number, claim in enumerate(body["claims"], 1)
         if not has_known_form(claim)
     ]
+    if any(claim["needs_original"] and claim["measured"] is not None for claim in body["claims"]):
+        problems.append("the certificate states a measured value that only the custodian may know")
     kept_flags = [claim["holds"] is True for claim in body["claims"]] + [
         limit["open"] for limit in body.get("gate", ())
     ]
@@ -187,8 +193,10 @@ def list_content_problems(certificate: Certificate, published_data: Any) -> list
     data = certificate.body["data"]
     description = find_shape(published_data).describe_file(published_data, data["format"])["data"]
     problems = []
-    if any(data.get(name) != description[name] for name in ("rows", "columns", "items") if name in description):
+    if any(data.get(name) != description.get(name) for name in ("rows", "columns", "items")):
         problems.append("the certificate states another number of rows or columns than the data file has")
+    if any(data[name] for name in ("missing_mark", "numbers", "integers") if name not in description):
+        problems.append("the certificate describes columns of a data file that has none")
     if certificate.body.get("formulas") not in (None, find_shape(published_data).count_formulas(published_data)):
         problems.append("the certificate's count of formulas differs from the data file's")
     if isinstance(published_data, Table | StoredTable):
@@ -196,6 +204,7 @@ def list_content_problems(certificate: Certificate, published_data: Any) -> list
         if not column_names <= set(get_outline(published_data).frame.columns):
             problems.append("the certificate names columns that the data file does not have")
         problems += _list_verdict_problems(certificate.body, published_data)
+        problems += list_column_problems(certificate.body, get_outline(published_data).frame.columns)
         if count := published_data.count_uncounted_rows():
             problems.append(
                 f"{count:,} rows have a missing quasi-identifying cell, and the certificate leaves such rows out of "

@@ -21,7 +21,7 @@ from sfumato.protect.claims import explain_blanks
 from sfumato.protect.method import Method
 from sfumato.release import Claim
 from sfumato.runtime.lazy import find_tagged_class
-from sfumato.suppression import SuppressedRows, Suppression
+from sfumato.suppression import NOTHING_SUPPRESSED, SuppressedRows, Suppression
 from sfumato.table import Missing, Table
 from sfumato.workflow.chain import LEFT_OUT_ROWS, word_other_changes
 from sfumato.workflow.outgoing import COMPUTABLE, FEWEST, IN_STEPS, count_hidden_people, round_to_step, round_up_to_step
@@ -40,6 +40,11 @@ def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list
     """What of a certificate contradicts its own fields or the data file."""
     problems = _list_promise_problems(body) + _list_level_problems(body) + _list_step_problems(body)
     problems += _list_chance_problems(body) + _list_threshold_problems(body) + _list_limit_problems(body)
+    problems += [
+        f"the certificate names a method that this version of sfumato does not have: {parameters['method']}"
+        for parameters in body["methods"]
+        if find_tagged_class("method", str(parameters["method"])) is None
+    ]
     unchecked_parts = list_unchecked(body, published_data)
     if tuple(body["verdict"]["unchecked"])[: len(unchecked_parts)] != unchecked_parts:
         problems.append("the certificate's list of what was not checked is incomplete")
@@ -47,7 +52,16 @@ def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list
         problems += _list_sentence_problems(body, get_outline(published_data))
         problems += _list_figure_problems(body, published_data)
         problems += _list_suppression_problems(body, published_data) + _list_star_problems(body)
+    elif not _is_nothing_suppressed(body):
+        problems.append("the certificate gives another reason for its suppressed rows than its methods do")
     return problems
+
+
+def _is_nothing_suppressed(body: Mapping[str, Any]) -> bool:
+    """Whether of data that are no table, no row is said to be suppressed, or as many as nobody can count."""
+    account = describe_suppression(NOTHING_SUPPRESSED, explain_left_out(_find_kinds(body["methods"])))
+    rows = account["rows"] if account["seen"] else None
+    return bool(body["suppression"] == {"rows": rows, "safe": account["safe"], "why": account["why"]})
 
 
 def _list_promise_problems(body: Mapping[str, Any]) -> list[str]:
@@ -217,8 +231,12 @@ def _list_chance_problems(body: Mapping[str, Any]) -> list[str]:
     problems = []
     # Answers of one person in several columns are all published: their budgets add up, by whichever methods.
     in_sum = sum(float(claim["threshold"]) for claim in body["claims"] if _bounds_answer(claim))
-    if budgets and (stated_budget is None or stated_budget < max(*budgets, in_sum) * (1 - _ROUNDING)):
+    others = [float(claim["threshold"]) for claim in body["claims"] if _bounds_basket(claim)]
+    budget = max([0.0, *budgets, in_sum + max(others, default=0.0)])
+    if budgets and (stated_budget is None or stated_budget < budget * (1 - _ROUNDING)):
         problems.append("the certificate states a smaller privacy budget (epsilon) than its claims")
+    elif stated_budget is not None and stated_budget > budget * (1 + _ROUNDING) + _ROUNDING * bool(budgets):
+        problems.append("the certificate states a larger privacy budget (epsilon) than its claims")
     laws = [law for law in body["public"].values() if "epsilon" in law]
     if any(not any(isclose(law["epsilon"], budget, rel_tol=_ROUNDING) for budget in budgets) for law in laws):
         problems.append("the certificate states a law of chance with another epsilon than any claim")
@@ -236,6 +254,11 @@ def _list_chance_problems(body: Mapping[str, Any]) -> list[str]:
 def _bounds_answer(claim: Mapping[str, Any]) -> bool:
     """Whether a claim bounds the answers in one column."""
     return bool(claim["property"] == "epsilon" and claim["measure"] == "answer_epsilon")
+
+
+def _bounds_basket(claim: Mapping[str, Any]) -> bool:
+    """Whether a claim bounds what a basket tells."""
+    return bool(claim["property"] in _BUDGETS and claim["measure"] != "answer_epsilon")
 
 
 def _list_figure_problems(body: Mapping[str, Any], published_table: AnyTable) -> list[str]:
@@ -265,7 +288,7 @@ def _list_suppression_problems(body: Mapping[str, Any], published_table: AnyTabl
         for count in {0, starred_count}
         for drops_missing in {False, may_drop_rows}
     ]
-    if not any(
+    if not suppression["safe"] or not any(
         suppression["why"] == account["why"] and (suppression["rows"] is None) == (not account["seen"])
         for account in accounts
     ):

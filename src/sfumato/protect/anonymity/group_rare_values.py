@@ -64,6 +64,11 @@ class GroupRareValues(Method):
             raise ValueError('must be a word, without spaces around it, and not "*", which marks suppressed rows')
         return label
 
+    @classmethod
+    def list_change_kinds(cls, parameters: Mapping[str, Any]) -> Mapping[str, ChangeKind] | None:
+        """Each column is grouped, even if no value is rare."""
+        return dict.fromkeys(parameters["columns"], ChangeKind.GROUPED)
+
     def footprint(self, data: Table) -> Footprint:
         """The grouped columns."""
         return trace_columns(self.columns)

@@ -8,7 +8,7 @@ of each number the interval, as wide as the step, in which it lies. Hundepool et
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -56,6 +56,11 @@ class RoundNumbers(Method):
     @classmethod
     def _wrap_single_name(cls, names: Any) -> Any:
         return (names,) if isinstance(names, str) else names
+
+    @classmethod
+    def list_change_kinds(cls, parameters: Mapping[str, Any]) -> Mapping[str, ChangeKind] | None:
+        """Each column is rounded."""
+        return dict.fromkeys(parameters["columns"], ChangeKind.ROUNDED)
 
     def footprint(self, data: Table) -> Footprint:
         """The rounded columns."""

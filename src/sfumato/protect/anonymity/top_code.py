@@ -67,6 +67,11 @@ class TopCode(Method):
     def _wrap_name(cls, names: Any) -> Any:
         return (names,) if isinstance(names, str) else names
 
+    @classmethod
+    def list_change_kinds(cls, parameters: Mapping[str, Any]) -> Mapping[str, ChangeKind] | None:
+        """Each coded column is capped."""
+        return dict.fromkeys(parameters["columns"], ChangeKind.CAPPED)
+
     def list_capped_columns(self) -> tuple[str, ...]:
         """All that it codes."""
         return self.columns

@@ -31,7 +31,7 @@ from sfumato.protect.answers.asked_column import AskedColumn, cast_given_answers
 from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
-from sfumato.protect.named_columns import ask_published
+from sfumato.protect.named_columns import ask_published, list_names
 from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel, describe_channel, design_channel
 from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
@@ -127,6 +127,11 @@ class RandomizeResponse(Method):
             "answers in "
             'a separate [[protect]]; or, if it may be public which values occur, set categories = "from_data"'
         )
+
+    @classmethod
+    def list_change_kinds(cls, parameters: Mapping[str, Any]) -> Mapping[str, ChangeKind] | None:
+        """Each column of answers is randomized."""
+        return dict.fromkeys(list_names(parameters["column"]), ChangeKind.ANSWERED)
 
     def list_law_columns(self) -> tuple[str, ...]:
         """The columns of answers."""

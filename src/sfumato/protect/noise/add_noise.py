@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -27,7 +27,7 @@ from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant,
 from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
-from sfumato.protect.named_columns import ask_published
+from sfumato.protect.named_columns import ask_published, list_names
 from sfumato.protect.noise.cut_columns import CutColumn, Cuts
 from sfumato.protect.noise.disturbed_column import DisturbedColumn, ShownNumbers, compute_noise_losses, publish_cells
 from sfumato.protect.noise.noise_claims import list_noise_claims
@@ -190,6 +190,12 @@ class AddNoise(Method):
                     "published numbers have decimals must not depend on the data. Write the ends with a point, as in "
                     "[0.0, 120.0], or round the column"
                 )
+
+    @classmethod
+    def list_change_kinds(cls, parameters: Mapping[str, Any]) -> Mapping[str, ChangeKind] | None:
+        """Each column gets noise, or midpoints."""
+        kind = ChangeKind.INTERVALS if parameters["kind"] == "discretize" else ChangeKind.NOISE
+        return dict.fromkeys(list_names(parameters["columns"]), kind)
 
     def list_law_columns(self) -> tuple[str, ...]:
         """The noisy columns, or those of intervals."""

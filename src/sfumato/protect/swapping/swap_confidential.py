@@ -27,7 +27,7 @@ from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_name
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.footprint import Footprint, may_drop_rows, trace_columns
 from sfumato.protect.method import Method
-from sfumato.protect.named_columns import ask_published
+from sfumato.protect.named_columns import ask_published, list_names
 from sfumato.protect.swapping.exchanges import list_exchanges
 from sfumato.protect.swapping.identifiable_records import IdentifiableRecords
 from sfumato.protect.swapping.posteriors import UNIT, NumberedColumn, compute_posteriors, encode_column
@@ -104,6 +104,11 @@ class SwapConfidential(Method):
     seconds: float = Field(default=60.0, gt=0.0)
     """How long the search may take in each column. Then the best solution so far is published; `details` states its
     bound. With two values `optimal` needs no search."""
+
+    @classmethod
+    def list_change_kinds(cls, parameters: Mapping[str, Any]) -> Mapping[str, ChangeKind] | None:
+        """Values of each confidential column may be swapped."""
+        return dict.fromkeys(list_names(parameters["column"]), ChangeKind.SWAPPED)
 
     def footprint(self, data: Table) -> Footprint:
         """The swapped columns, and the pattern by which records are found."""
