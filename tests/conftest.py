@@ -22,7 +22,13 @@ settings.register_profile("patient", deadline=None, max_examples=int(EXAMPLES or
 settings.load_profile("patient")
 
 
-SAMPLED = {"test_broken_files.py", "test_hostile_certificates.py", "test_neighbours.py", "test_strongest_links.py"}
+SAMPLED = {
+    "test_broken_files.py",
+    "test_hidden_spelling.py",
+    "test_hostile_certificates.py",
+    "test_neighbours.py",
+    "test_strongest_links.py",
+}
 """Files of long tables of cases, of which each run tries every third; the others are among the slow tests."""
 
 
