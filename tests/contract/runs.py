@@ -13,7 +13,7 @@ from pydantic import Field
 
 import sfumato as sf
 from sfumato.randomness import Randomness
-from sfumato.workflow import pipeline
+from sfumato.workflow import pipeline, run_record
 from sfumato.workflow.chain import ProtectedData, apply_methods
 from sfumato.workflow.pipeline import Run
 from sfumato.workflow.policy import Policy
@@ -120,7 +120,7 @@ class World:
             mock.patch.object(pipeline, "apply_methods", lambda *_: self.made),
             mock.patch.object(pipeline, "_measure_written_claims", lambda *_: self.findings),
             mock.patch.object(pipeline, "_measure_column_changes", lambda *_: {}),
-            mock.patch.object(pipeline, "format_timestamp", lambda: "2026-01-01T00:00:00+00:00"),
+            mock.patch.object(run_record, "format_timestamp", lambda: "2026-01-01T00:00:00+00:00"),
             mock.patch.object(pipeline, "_commit_to_input", lambda _: None),
         ):
             return _run_truthful(self.example, policy, self.folder / f"out{self.number}")

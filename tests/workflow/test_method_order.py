@@ -29,7 +29,7 @@ class Repeat(Method):
     method: Literal["repeat"] = "repeat"
 
     @property
-    def alone(self) -> bool:
+    def must_be_alone(self) -> bool:
         return False
 
     def protect(self, data: Any, randomness: Randomness | None = None) -> sf.Release:

@@ -67,8 +67,8 @@ def trace_classes(
     recoded_columns = frozenset((*table.quasi_identifying, *further))
     return Footprint(
         changes=recoded_columns | empties,
-        needs=recoded_columns | looked_at,
-        reads=recoded_columns | looked_at,
+        needs=recoded_columns | empties | looked_at,
+        reads=recoded_columns | empties | looked_at,
         promises=looked_at,
         drops_rows=drops_rows or may_drop_rows(table),
         survives_blanks=survives_blanks,

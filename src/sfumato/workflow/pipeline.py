@@ -134,8 +134,8 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
             advice=(*record["advice"], *run_account.advice),
         )
         clock.record_step("compare")
-        outgoing = build_outgoing_certificate(record, published_data)
-        certificate = certify(run_account, outgoing, key, staging, is_refused=bool(decision.refusals))
+        outgoing_certificate = build_outgoing_certificate(record, published_data)
+        certificate = certify(run_account, outgoing_certificate, key, staging, is_refused=bool(decision.refusals))
         keep_private(policy, original, release, record, staging)
         keep_secrets(commitment, keys, staging)
         publication_notes = publish_decided(target, staging, decision)

@@ -66,18 +66,18 @@ def _list_change_problems(body: Mapping[str, Any], columns: frozenset[str]) -> l
         kinds = [None if kind is None else kind.list_change_kinds(parameters) for parameters in parameters_of_each]
         known_kinds = [kinds_by_column for kinds_by_column in kinds if kinds_by_column is not None]
         if len(known_kinds) == len(kinds):
-            expected = sorted(
+            expected_changes = sorted(
                 _ColumnChange(name, (kinds_by_column or {}).get(name, ChangeKind.KEPT))
                 for kinds_by_column in known_kinds
                 for name in columns
             )
             changes = [change for change in body["changes"] if change["method"] == tag]
-            stated = sorted(
+            stated_changes = sorted(
                 _ColumnChange(change["column"], change["kind"])
                 for change in changes
                 if change["kind"] != ChangeKind.DROPPED
             )
             is_levelled = any(change["starred"] or change["level"] is not None for change in changes)
-            if stated != expected or is_levelled:
+            if stated_changes != expected_changes or is_levelled:
                 problems.append(f"the certificate states other changes than {tag} makes with its parameters")
     return problems

@@ -231,8 +231,8 @@ def _list_chance_problems(body: Mapping[str, Any]) -> list[str]:
     problems = []
     # Answers of one person in several columns are all published: their budgets add up, by whichever methods.
     in_sum = sum(float(claim["threshold"]) for claim in body["claims"] if _bounds_answer(claim))
-    others = [float(claim["threshold"]) for claim in body["claims"] if _bounds_basket(claim)]
-    budget = max([0.0, *budgets, in_sum + max(others, default=0.0)])
+    basket_budgets = [float(claim["threshold"]) for claim in body["claims"] if _bounds_basket(claim)]
+    budget = max([0.0, *budgets, in_sum + max(basket_budgets, default=0.0)])
     if budgets and (stated_budget is None or stated_budget < budget * (1 - _ROUNDING)):
         problems.append("the certificate states a smaller privacy budget (epsilon) than its claims")
     elif stated_budget is not None and stated_budget > budget * (1 + _ROUNDING) + _ROUNDING * bool(budgets):

@@ -52,9 +52,9 @@ def _flag_companions(baskets: StoredBaskets, hidden_items: list[int], least: int
     for batch in baskets.iterate("counting items together"):
         rows = np.repeat(np.arange(len(batch.offsets) - 1), batch.sizes)
         for line, position in enumerate(hidden_items):
-            holding = np.zeros(len(batch.offsets) - 1, dtype=np.bool_)
-            holding[rows[batch.codes == position]] = True
-            joint_counts[line] += np.bincount(batch.codes[holding[rows]], minlength=len(baskets.items))
+            holding_mask = np.zeros(len(batch.offsets) - 1, dtype=np.bool_)
+            holding_mask[rows[batch.codes == position]] = True
+            joint_counts[line] += np.bincount(batch.codes[holding_mask[rows]], minlength=len(baskets.items))
     report_progress("hiding items")
     flags = np.asarray((joint_counts >= least).any(axis=0), dtype=np.bool_)
     flags[hidden_items] = True

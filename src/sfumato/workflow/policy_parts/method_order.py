@@ -79,8 +79,16 @@ class _Step(NamedTuple):
     def keep_sensitive(self) -> _Step:
         """The same if it stars no rows."""
         footprint = self.footprint
-        kept_columns = footprint.changes - footprint.empties
-        return _Step(self.tag, replace(footprint, changes=kept_columns, empties=frozenset(), stars_rows=False))
+        idle_columns = footprint.empties - footprint.promises  # models do not look at them
+        starless_footprint = replace(
+            footprint,
+            changes=footprint.changes - footprint.empties,
+            needs=footprint.needs - idle_columns,
+            reads=footprint.reads - idle_columns,
+            empties=frozenset(),
+            stars_rows=False,
+        )
+        return _Step(self.tag, starless_footprint)
 
 
 def _find_column_clash(first: _Step, second: _Step, original: Table) -> _Clash | None:
