@@ -99,7 +99,7 @@ class WrittenTree:
 
     def _walk_rows(self, sight: Any, order: Ints, classes: int) -> Any:
         """Send the rows down by their codes, and check that every threshold lies half-way between two of them."""
-        codes = type(sight)(sight.coded_cells, sight.coded_cells, np.ones_like(sight.rising), sight.classes)
+        codes = type(sight)(sight.coded_cells, sight.coded_cells, np.ones_like(sight.is_rising), sight.classes)
         nodes: dict[str, npt.NDArray[Any]] = {
             "left_child": self.left,
             "right_child": self.right,
