@@ -41,7 +41,7 @@ def test_a_pickled_table_of_a_release_names_no_original_value_and_no_path() -> N
     assert table_copy.frame.equals(release.data.frame)
     assert dict(table_copy.roles) == dict(release.data.roles)
     assert table_copy.missing == release.data.missing
-    assert table_copy.released
+    assert table_copy.is_release
     assert dict(table_copy.hierarchies) == {}
 
 
@@ -56,7 +56,7 @@ def test_a_table_of_originals_is_pickled_whole() -> None:
     table_copy = pickle.loads(pickle.dumps(people))
     assert table_copy == people
     assert table_copy.source == people.source
-    assert not table_copy.released
+    assert not table_copy.is_release
 
 
 def test_a_pickled_release_is_what_its_recipient_may_have() -> None:
