@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.change_kinds import ChangeKind
 from sfumato.randomness import Randomness
 from sfumato.workflow.chain import apply_methods
 from sfumato.workflow.summary.release_utility import measure_utility
@@ -87,3 +88,16 @@ def test_codes_of_items_are_measured_with_their_key_only() -> None:
     assert measured == pytest.approx(result.release.losses["loss"])
     assert measured > 0
     assert measure_utility(policy, silent.data, baskets, silent) == {}
+
+
+def test_means_over_columns_are_absent_if_a_changed_column_cannot_be_compared(tmp_path: Path) -> None:
+    """A report said that columns had shifted by 0 % and queries erred by 0 %, of the unchanged columns alone."""
+    example = next(example for example in METHOD_EXAMPLES if example.name == "group rare values")
+    data = example.data()
+    policy = policy_of(example, data, tmp_path)
+    release = apply_methods(policy, data, Randomness.seeded(4)).release
+    changed_columns = {change.column for change in release.changes if change.kind is ChangeKind.GROUPED}
+    assert changed_columns & set(data.quasi_identifying)
+    assert not {"total_variation", "query_error"} & set(measure_utility(policy, release.data, data, release))
+    release = replace(release, data=data.with_frame(data.frame.drop(data.identifying)))
+    assert {"total_variation", "query_error"} <= set(measure_utility(policy, release.data, data, release))

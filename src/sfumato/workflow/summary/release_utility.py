@@ -73,10 +73,10 @@ def measure_utility(
         people = len(published_data) if "chance" in profiles else len(original)
         figures |= count_left_out_rows(figures["loss"], len(published_data), people)
     comparable_columns = _list_comparable_columns(published_data, original, release)
-    query_columns = [
-        name for name in (*published_data.quasi_identifying, *published_data.sensitive) if name in comparable_columns
-    ]
-    if policy.measure.queries and published_data.quasi_identifying and query_columns:
+    query_columns = [*published_data.quasi_identifying, *published_data.sensitive]
+    # A mean over the columns that can be compared would say that those with other cells have lost nothing.
+    can_query = bool(published_data.quasi_identifying) and set(query_columns) <= set(comparable_columns)
+    if policy.measure.queries and can_query:
         answers = measure.query_accuracy(
             original, published_data, policy.measure.queries, columns=query_columns, sums=False
         )
@@ -184,7 +184,7 @@ def _measure_class_utility(
     """Class sizes and, where cells are labels of their originals, how much detail they keep."""
     promised_k = find_promised_k(claim.model_dump() for claim in release.claims)
     comparable_columns = None if truthful else _list_comparable_columns(published_table, original, release)
-    can_compare = comparable_columns is None or bool(comparable_columns)
+    can_compare = comparable_columns is None or set(published_table.quasi_identifying) <= set(comparable_columns)
     distances = measure.marginal_distance(original, published_table, columns=comparable_columns) if can_compare else {}
     detail_figures = {}
     if truthful:
