@@ -314,7 +314,7 @@ def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> 
     difference = account.differences.get(name)
     return ColumnRow(
         name=name,
-        role=wording.ROLES.get(role, (wording.spell_name(role), ""))[0],
+        role=wording.spell_role(role),
         level=generalization.level if generalization else None,
         height=generalization.height if generalization else None,
         change_words=_describe_column(changes, difference, nothing_left=not published_counts.height),

@@ -150,9 +150,9 @@ def _describe_exact_columns(body: Mapping[str, Any]) -> str:
     }
     exact = [name for name in body.get("roles", {}) if name not in changed_columns]
     accepted_reasons = body["verdict"]["accepted"]
-    reasons = {name: accepted_reasons.get(name) or wording.spell_name(body["roles"][name]) for name in exact}
+    reasons = {name: accepted_reasons.get(name) or wording.spell_role(body["roles"][name]) for name in exact}
     columns = [f'"{wording.shorten_label(name)}" ({reason})' for name, reason in reasons.items()]
-    other_note = (
-        " Some cells of other columns may also be unchanged." if len(exact) < len(body.get("roles", {})) else ""
-    )
-    return f"{', '.join(columns)}.{other_note}" if columns else f"none.{other_note}"
+    if not columns:
+        return "none. Some cells of changed columns may still be unchanged."
+    has_others = len(exact) < len(body["roles"])
+    return f"{', '.join(columns)}.{' Some cells of other columns may also be unchanged.' if has_others else ''}"

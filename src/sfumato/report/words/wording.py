@@ -153,6 +153,11 @@ def spell_name(name: str) -> str:
     return re.sub(r"(?:^|(?<=_))(k|l|t|alpha|beta|delta)_", r"\1-", name).replace("_", " ")
 
 
+def spell_role(role: str) -> str:
+    """A role as reports name it."""
+    return ROLES.get(role, (spell_name(role), ""))[0]
+
+
 def format_count(value: Any) -> str:
     """A number with thousands separators; a fraction with a few digits."""
     if value is None:
