@@ -38,7 +38,7 @@ class Details(Mapping[str, Any]):
     """Decisions that every family has."""
 
     family: ClassVar[str] = "plain"
-    """The name by which records tell the families apart; a class that says none of its own is no family."""
+    """The name by which records tell the families apart; classes without a name of their own are not families."""
     stored_fields: ClassVar[tuple[str, ...]] = ()
     """The fields, besides frames and `rows`, that a run keeps with its private record: attacks on the finished release
     read them."""

@@ -276,7 +276,7 @@ def label_rows(release: Release, original: Any) -> None:
 def refuse_other_order(release: Any, original: Any) -> None:
     """Say so if the originals stand where the release should, or if either is still a frame of another library."""
     if hasattr(release, "release"):
-        raise DataError(f"a release is attacked and checked, not {type(release).__name__}: give run.release")
+        raise DataError(f"expected a Release, got {type(release).__name__}: give run.release")
     if not hasattr(release, "data"):
         raise DataError(
             f"the release comes first, and then the originals; the first argument is {type(release).__name__}, and a "

@@ -53,7 +53,7 @@ def measure_command(
     original: Annotated[
         str | None,
         typer.Option(
-            help="The original table that DATA was made from: reports how much the sensitive columns changed."
+            help="The original table that DATA was made from: compares the columns of --sensitive and --target."
         ),
         ALWAYS,
     ] = None,

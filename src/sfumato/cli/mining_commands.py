@@ -98,7 +98,7 @@ def _print_patterns(patterns: pl.DataFrame, out: Path | None, as_json: bool) -> 
 
 def attack_command(
     folder: Annotated[Path, typer.Argument(help="The folder of a run, with release/ and private/.")],
-    policy: Annotated[Path, typer.Argument(help="The policy that made the release; its attacks may be others.")],
+    policy: Annotated[Path, typer.Argument(help="The policy that made the release; you may change its attacks.")],
     as_json: options.Json = False,
 ) -> None:
     """Attack a release again, with the attacks of a policy."""

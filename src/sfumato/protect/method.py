@@ -121,7 +121,8 @@ class Method(Description, ABC):
 
     @classmethod
     def find_thresholds(cls, parameters: Mapping[str, Any]) -> MiningThresholds | None:
-        """From where on what it hides would show, with these public parameters; None if it hides no rules or items."""
+        """The thresholds at which what it hides would be mined, from the public parameters; None if it hides no rules
+        or items."""
         return None
 
     @classmethod

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-_TAGGED = r'^class (\w+)\(|^    ({}): Literal\["(\w+)"\] = "\3"'
-_CHECKED = r'^@?checks_claim\(\s*"(\w+)"'
-_CHECKED_IN_FILES = r'^@?checks_stored_claim\(\s*"(\w+)"'
+_TAGGED = r"""^class (\w+)\(|^    ({}): Literal\[["'](\w+)["']\] = ["']\3["']"""
+_CHECKED = r"""^@?checks_claim\(\s*["'](\w+)["']"""
+_CHECKED_IN_FILES = r"""^@?checks_stored_claim\(\s*["'](\w+)["']"""
 _PACKAGE_OF = {"method": "sfumato.protect", "model": "sfumato.protect", "attack": "sfumato.attack"}
 _CHECKS = "sfumato.measure"
 _SEARCHED = ("sfumato.attack", "sfumato.measure", "sfumato.mine")

@@ -29,6 +29,7 @@ from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release, label_rows
 from sfumato.report.run_account import RunAccount
+from sfumato.runtime.lazy import find_tagged_class
 from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 from sfumato.table import Table
@@ -73,6 +74,7 @@ def run(
 
     `engine` replaces the policy's choice of where rows are counted.
     """
+    _refuse_foreign_classes(policy)
     engine_name = engine or policy.data.engine
     if given_data is not None and engine_name in ("duckdb", "spark"):
         raise PolicyError(f"the engine {engine_name} reads files: give the path of one, not data that is in memory")
@@ -88,6 +90,20 @@ def run(
             return reopen_release(run_stored(policy, target, randomness, choice))
         with prepare_side_work(policy, given_data):
             return _run_in_place(policy, target, randomness, given_data)
+
+
+def _refuse_foreign_classes(policy: Policy) -> None:
+    """Refuse classes of other packages: who reads the certificate finds methods and attacks by their names alone."""
+    for kind, used in (("method", policy.protect), ("attack", policy.attack)):
+        for description in used:
+            tag = getattr(description, kind)
+            if find_tagged_class(kind, tag) is not type(description):
+                raise PolicyError(
+                    f'{type(description).__name__} ({kind} = "{tag}") is not part of this version of sfumato, so that '
+                    f"nobody could verify a release that names it; add it as CONTRIBUTING.md says, with {kind}: "
+                    f'Literal["{tag}"] = "{tag}" on one line'
+                    + ("; or use its protect(data) with sf.check, which sign nothing" if kind == "method" else "")
+                )
 
 
 class _RunInput(NamedTuple):

@@ -63,7 +63,8 @@ class Policy(Description):
     protect: tuple[AnyMethod, ...] = Field(min_length=1)
     """Methods, in order, each at most once; methods that randomize columns may be repeated for different columns."""
     attack: tuple[AnyAttack, ...] = ()
-    """Attacks to run on the release. On a table with quasi-identifying columns, linking always runs."""
+    """Attacks to run on the release. Linking runs without being listed on a table whose rows belong to people and whose
+    quasi-identifying columns are not coded."""
     gate: GateSection = GateSection()
     """When to refuse although every claim holds."""
     measure: MeasureSection = MeasureSection()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Which secret most of some rows tell: the guess that is right for the most of them.
+"""The secret that most matching rows have: the guess that is right for most of them.
 
 Of labels that cover several values, one would be drawn, so its vote has less weight. A number is right for all
 rows whose number it is close to. Prefer any other value over "not known".

@@ -166,7 +166,7 @@ class _PublishedView:
         return _test_beyond(self.numbers[test.column], self.columns[test.column].low[test.label], test.kind)
 
     def test(self, column: int, label: int, outward: bool) -> _ColumnTest:
-        """Ask for a label, or, of a number, for it and all beyond it, away from the middle."""
+        """Ask for a label; for a number, ask for all numbers at least as far out on its side of the middle."""
         number = self.columns[column].low[label]
         if not outward or not self.numeric[column] or not np.isfinite(number):
             return _ColumnTest(column, label, "is")

@@ -182,7 +182,7 @@ def _keep_items(data: Sequences, kept_names: set[str]) -> Sequences:
 
 
 def _find_latest_starts(row: list[ElementCodes], original: list[ElementCodes]) -> list[int]:
-    """For each element, from where on the original at the latest contains the rest of the row; -1 if it does not."""
+    """For each element, the latest position of the original from which it contains the rest of the row; -1 if none."""
     latest, position = [len(original)], len(original)
     for element in reversed(row):
         position -= 1
