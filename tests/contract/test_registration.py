@@ -7,29 +7,33 @@ import inspect
 import pkgutil
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, get_args
+from types import new_class
+from typing import Any, TypeVar, get_args, get_origin
 
 import pytest
 
 import sfumato as sf
 from sfumato.attack import ATTACKS
+from sfumato.attack.stored_attack import StoredAttack, list_stored_attacks
 from sfumato.measure.checks import CHECKS
 from sfumato.measure.stored_checks import StoredShape, find_stored_measure
 from sfumato.protect import METHODS, MODELS
+from sfumato.protect.anonymity.stored_top_code import StoredTopCode
 from sfumato.protect.method import KeyedMethod
-from sfumato.protect.stored_plan import list_stored_methods
+from sfumato.protect.stored_method import StoredBasketMethod, StoredMethod, StoredTableMethod, list_stored_methods
 from sfumato.runtime.lazy import (
     _CHECKED,
     _CHECKED_IN_FILES,
     _CHECKS,
+    _PACKAGE_OF,
     _read_sources,
     find_checks,
     find_stored_checks,
+    find_stored_class,
     find_tagged,
 )
 from sfumato.workflow.second_process import early_start
@@ -52,11 +56,16 @@ def subclasses(kind: Any) -> Iterator[Any]:
             yield subclass
 
 
-@pytest.mark.parametrize("tag", KINDS)
-def test_every_subclass_is_found(tag: str) -> None:
+def import_all() -> None:
+    """Import every module of the methods and attacks."""
     for package in (sf.protect, sf.attack):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             import_module(module.name)
+
+
+@pytest.mark.parametrize("tag", KINDS)
+def test_every_subclass_is_found(tag: str) -> None:
+    import_all()
     kind, registry = KINDS[tag]
     for missing_class in {subclass for subclass in subclasses(kind) if tag in subclass.__annotations__} - set(registry):
         name = missing_class.__annotations__[tag]
@@ -164,11 +173,81 @@ def test_what_is_measured_in_files_is_a_check_in_memory_too(name: str) -> None:
     assert len(shapes) == 1
 
 
-@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
-def test_what_lies_beside_a_method_plans_it_on_stored_rows(kind: Any) -> None:
-    package, name = kind.__module__.rsplit(".", 1)
-    if find_spec(home := f"{package}.stored_{name}") is None:
-        return
-    missing = {"RUNS", "explain_unstored", "plan_stored"} - vars(import_module(home)).keys()
-    assert not missing, f"{home} needs {sorted(missing)}, as protect/stored_plan.py explains; or give it another name"
-    assert import_module(home).RUNS in list_stored_methods(kind.shape)
+STORED_KINDS: dict[str, tuple[Any, Any]] = {"method": (StoredMethod, METHODS), "attack": (StoredAttack, ATTACKS)}
+
+
+def get_subject(stored_class: Any) -> Any:
+    """The method or attack that a class names in brackets after its base; None if it names none."""
+    bases = [base for base in vars(stored_class).get("__orig_bases__", ()) if get_origin(base) is not None]
+    return get_args(bases[0])[0] if bases else None
+
+
+def list_stored_classes(tag: str) -> list[Any]:
+    """Whatever runs methods or attacks on data that stay in files, found or not, but the classes they are made of."""
+    import_all()
+    classes = [STORED_KINDS[tag][0]]
+    for kind in classes:
+        classes += kind.__subclasses__()
+    own_classes = [kind for kind in classes if kind.__module__.startswith("sfumato.")]
+    return [kind for kind in own_classes if not isinstance(get_subject(kind), TypeVar)]
+
+
+def check_stored_class(stored_class: Any, tag: str, stored_classes: Sequence[Any]) -> None:
+    """Stop if a class is not what runs the method or attack that it names; `stored_classes` are all there are."""
+    name, subject = stored_class.__name__, get_subject(stored_class)
+    subject_name = getattr(subject, "__name__", "nothing")
+    assert subject in STORED_KINDS[tag][1], (
+        f"{name} names {subject_name}, no {tag} that a policy can name: write the class of the {tag} in brackets after "
+        "the base, as in class StoredTopCode(StoredTableMethod[TopCode])"
+    )
+    rivals = [other.__name__ for other in stored_classes if get_subject(other) is subject]
+    assert rivals == [name], f"{' and '.join(rivals)} both name {subject_name}: keep one, since one is found"
+    assert stored_class.shape == subject.shape, (
+        f"{name} takes data of the shape {stored_class.shape}, and {subject_name} of the shape {subject.shape}: use "
+        f"the other base of {STORED_KINDS[tag][0].__module__}"
+    )
+    missing = sorted(stored_class.__abstractmethods__)
+    assert not missing, f"{name} lacks {', '.join(missing)}"
+    value = subject.model_fields[tag].default
+    assert find_stored_class(tag, value) is stored_class, (
+        f"{name} is not found in the source of {_PACKAGE_OF[tag]}: begin it there, not indented, by class "
+        f"{name}({stored_class.__base__.__name__}[{subject_name}]), under these very names, and without other spaces"
+    )
+    words = getattr(stored_class, "runs", "")
+    assert words.split()[:1] == [value], f'let {name}.runs say what runs, in words that begin with "{value}"'
+
+
+@pytest.mark.parametrize("tag", STORED_KINDS)
+def test_what_runs_on_stored_data_is_found(tag: str) -> None:
+    stored_classes = list_stored_classes(tag)
+    assert len(stored_classes) > 3
+    for stored_class in stored_classes:
+        check_stored_class(stored_class, tag, stored_classes)
+    list_words = {"method": list_stored_methods, "attack": list_stored_attacks}[tag]
+    listed_words = [words for shape in ("table", "baskets") for words in list_words(shape)]
+    assert sorted(listed_words) == sorted(stored_class.runs for stored_class in stored_classes)
+
+
+def invent_class(base: Any, **attributes: Any) -> Any:
+    """A class of a base in brackets, such as `StoredTableMethod[TopCode]`."""
+    return new_class("StoredThing", (base,), exec_body=lambda names: names.update(attributes))
+
+
+def test_what_would_not_be_found_is_noticed() -> None:
+    runnable: dict[str, Any] = {"plan": None, "runs": "round_numbers"}
+    for stored_class, message in (
+        (invent_class(StoredTableMethod[sf.Method], **runnable), "names Method, no method that a policy can name"),
+        (invent_class(StoredTopCode, **runnable), "names nothing, no method"),
+        (invent_class(StoredTableMethod[sf.TopCode], **runnable), "StoredTopCode and StoredThing both name TopCode"),
+        (invent_class(StoredBasketMethod[sf.RoundNumbers], **runnable), "shape baskets, and RoundNumbers of the shape"),
+        (invent_class(StoredTableMethod[sf.RoundNumbers], runs="round_numbers"), "StoredThing lacks plan"),
+        (
+            invent_class(StoredTableMethod[sf.RoundNumbers], **runnable),
+            r"begin it there, .* class StoredThing\(StoredTableMethod\[RoundNumbers\]\)",
+        ),
+    ):
+        with pytest.raises(AssertionError, match=message):
+            check_stored_class(stored_class, "method", [StoredTopCode, stored_class])
+    with pytest.raises(AssertionError, match='begin with "top_code"'), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(StoredTopCode, "runs", "numbers")
+        check_stored_class(StoredTopCode, "method", [StoredTopCode])

@@ -28,7 +28,7 @@ from sfumato.attack import ATTACKS
 from sfumato.attack.attack import Attack
 from sfumato.cli import commands as cli
 from sfumato.protect import METHODS, MODELS
-from sfumato.protect.stored_plan import list_stored_methods
+from sfumato.protect.stored_method import list_stored_methods
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

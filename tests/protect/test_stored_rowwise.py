@@ -19,7 +19,8 @@ from sfumato.engine.spark.sent_task import pack_task, unpack_task
 from sfumato.engine.stored_rows import MemoryRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import SfumatoError
-from sfumato.protect.stored_plan import StoredPlan, explain_unstored, plan_stored
+from sfumato.protect.stored_method import explain_unstored_method, plan_stored
+from sfumato.protect.stored_plan import StoredPlan
 
 ROLES = {"name": "identifying", "age": "quasi_identifying", **dict.fromkeys(("x", "y", "day", "word"), "sensitive")}
 METHODS: dict[str, Any] = {
@@ -149,7 +150,7 @@ def test_rows_that_are_alike_get_noise_of_their_own() -> None:
     ],
 )
 def test_what_does_not_run_is_named(method: Any, words: str) -> None:
-    assert words in str(explain_unstored(method))
+    assert words in str(explain_unstored_method(method))
 
 
 def test_answers_that_turn_out_to_be_bits_are_refused_before_they_are_drawn() -> None:

@@ -1,22 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""Attacks on a release that stays in its file, and which attacks these are.
+"""Attacks on a release that stays in its file: each is a class that names its attack, next to it.
 
-An attack runs on a stored release if a module `stored_NAME` lies next to its own module `NAME`; nothing is registered.
-There, `RUNS` says in words what of the attack runs, `explain_unstored(attack, setting)` what of its parameters cannot,
-and `run_stored(attack, release, original, taken_rows)` runs it.
+An attack on tables runs there if a `class StoredLinking(StoredTableAttack[Linking])` runs it, an attack on baskets if a
+`StoredBasketAttack` does. `runtime/lazy.py` finds the class in the source by the attack that it names; nothing is
+registered.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from sfumato.attack.attack import Attack, Outcome
+from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_rows import StoredRows
+from sfumato.engine.stored_table import StoredTable
 from sfumato.release import Release
-from sfumato.runtime.lazy import find_tagged, find_tagged_class
+from sfumato.runtime.lazy import find_stored_class, find_tagged
+
+AttackKind = TypeVar("AttackKind", bound=Attack)
 
 
 class StoredSetting(NamedTuple):
@@ -32,43 +35,68 @@ class StoredSetting(NamedTuple):
     """Whether single entries are blanked."""
 
 
-class StoredAttack(Protocol):
-    """The module that runs an attack on a stored release."""
+class StoredAttack(ABC, Generic[AttackKind]):
+    """What of an attack runs on a stored release; a subclass of one of the two classes below says how."""
 
-    RUNS: str
+    shape: ClassVar[str]
+    """The shape of the data, which is that of the attack."""
+    runs: ClassVar[str]
+    """What of the attack runs, in words for errors: its tag first."""
 
-    def explain_unstored(self, attack: Any, setting: StoredSetting) -> str | None:
-        """What of an attack does not run on a stored release; None if it runs."""
+    def explain_unstored(self, attack: AttackKind, setting: StoredSetting) -> str | None:
+        """What of these parameters does not run on a stored release; None if all runs, as by default."""
+        return None
 
-    def run_stored(self, attack: Any, release: Release, original: Any, taken_rows: StoredRows | None) -> Outcome:
+
+class StoredTableAttack(StoredAttack[AttackKind]):
+    """An attack on a table that stays in its file."""
+
+    shape = "table"
+
+    @abstractmethod
+    def run(
+        self, attack: AttackKind, release: Release, original: StoredTable, taken_rows: StoredRows | None
+    ) -> Outcome:
         """Attack a release; `taken_rows` lists the originals that were published, if not all were."""
+
+
+class StoredBasketAttack(StoredAttack[AttackKind]):
+    """An attack on baskets that stay in their file, all of which were published."""
+
+    shape = "baskets"
+
+    @abstractmethod
+    def run(self, attack: AttackKind, release: Release, original: StoredBaskets) -> Outcome:
+        """Attack a release."""
 
 
 def list_stored_attacks(shape: str) -> tuple[str, ...]:
     """What of each attack on data of a shape runs on stored releases, in words."""
-    tags = [tag for tag in find_tagged("attack") if find_tagged_class("attack", tag).shape == shape]
-    modules = (_find_module(tag) for tag in tags)
-    return tuple(module.RUNS for module in modules if module is not None)
+    stored_classes = [find_stored_class("attack", tag) for tag in find_tagged("attack")]
+    return tuple(kind.runs for kind in stored_classes if kind is not None and kind.shape == shape)
 
 
 def explain_unstored_attack(attack: Attack, setting: StoredSetting) -> str | None:
     """What of an attack does not run on a stored release; None if it runs."""
-    module = _find_module(_get_tag(attack))
-    return _get_tag(attack) if module is None else module.explain_unstored(attack, setting)
+    stored_attack = _find_stored_attack(attack)
+    return _get_tag(attack) if stored_attack is None else stored_attack.explain_unstored(attack, setting)
 
 
-def run_stored_attack(attack: Attack, release: Release, original: Any, taken_rows: StoredRows | None = None) -> Outcome:
-    """Attack a stored release."""
-    module = _find_module(_get_tag(attack))
-    assert module is not None, "refused before"
-    return module.run_stored(attack, release, original, taken_rows)
+def run_stored_attack(
+    attack: Attack, release: Release, original: StoredTable | StoredBaskets, taken_rows: StoredRows | None = None
+) -> Outcome:
+    """Attack a stored release; the attack was refused before if it cannot."""
+    stored_attack = _find_stored_attack(attack)
+    if isinstance(original, StoredBaskets):
+        assert isinstance(stored_attack, StoredBasketAttack), "refused before"
+        return stored_attack.run(attack, release, original)
+    assert isinstance(stored_attack, StoredTableAttack), "refused before"
+    return stored_attack.run(attack, release, original, taken_rows)
 
 
-def _find_module(tag: str) -> StoredAttack | None:
-    """The module next to an attack's own in which it is run; None if there is none."""
-    package, name = find_tagged("attack")[tag][0].rsplit(".", 1)
-    home = f"{package}.stored_{name}"
-    return cast(StoredAttack, import_module(home)) if find_spec(home) is not None else None
+def _find_stored_attack(attack: AttackKind) -> StoredAttack[AttackKind] | None:
+    stored_class: type[StoredAttack[AttackKind]] | None = find_stored_class("attack", _get_tag(attack))
+    return None if stored_class is None else stored_class()
 
 
 def _get_tag(attack: Any) -> str:

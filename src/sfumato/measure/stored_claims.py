@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -18,7 +18,7 @@ from sfumato.arrays import Flags
 from sfumato.engine.stored_rows import RowCounts
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError, PolicyError
-from sfumato.measure.anonymity.crowd_sizes import StarredRows, flag_starred_rows
+from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows, read_starred_rows
 from sfumato.measure.checks import Arguments, explain_unmeasured
 from sfumato.measure.noise.stored_noise import StoredPairs
 from sfumato.measure.stored_changes import StoredComparison
@@ -68,7 +68,7 @@ class StoredEvidence:
             placed_mask &= (
                 class_counts.frame.select(pl.all_horizontal(pl.col(names).is_not_null())).to_series().to_numpy()
             )
-        if get_starred_rows(arguments) == "suppressed":
+        if read_starred_rows(arguments) == "suppressed":
             placed_mask &= ~flag_starred_rows(class_counts.frame, names).to_numpy()
         return placed_mask
 
@@ -89,8 +89,3 @@ def measure_stored_claim(claim: Claim, evidence: StoredEvidence) -> Finding:
         return Finding.of(claim, measure(evidence, claim.arguments))
     except (KeyError, TypeError, ValueError):
         raise PolicyError(explain_unmeasured(claim)) from None
-
-
-def get_starred_rows(arguments: Arguments) -> StarredRows:
-    """Whether a claim counts suppressed rows as a class, or apart."""
-    return cast(StarredRows, arguments.get("starred_rows", "class"))

@@ -1,34 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""What a method decides about data that stay where they are, and which methods decide it.
-
-A method runs on stored rows if a module `stored_NAME` lies next to its own module `NAME`; nothing is registered. There,
-`RUNS` says in words what of the method runs, `explain_unstored(method)` what of these parameters cannot, and
-`plan_stored(method, data, randomness)` gives a `StoredPlan` of a table, or a `StoredHidingPlan` of baskets. Everything
-else, from writing to the certificate, follows from the plan.
-"""
+"""What a method decides about a table that stays where it is (`stored_method.py`), before any row is written."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, overload
+from typing import NamedTuple, Protocol
 
 import polars as pl
 
 from sfumato.change import Change
 from sfumato.details import Details
-from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable
-from sfumato.protect.method import Method
-from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
-from sfumato.runtime.lazy import find_tagged, find_tagged_class
 from sfumato.suppression import Suppression
 from sfumato.table import Table
-
-if TYPE_CHECKING:
-    from sfumato.protect.baskets.stored_hiding import StoredHidingPlan
 
 
 class NumberedRows(NamedTuple):
@@ -85,50 +70,3 @@ class StoredPlan(Protocol):
 
     def publish_numbered(self, rows: pl.DataFrame, first: int = 0) -> NumberedRows:
         """The published rows, and which of the given ones they are, counted from 0."""
-
-
-class StoredMethod(Protocol):
-    """The module that plans a method on stored data."""
-
-    RUNS: str
-
-    def explain_unstored(self, method: Any) -> str | None:
-        """What of a method does not run on stored data; None if it runs."""
-
-    def plan_stored(self, method: Any, data: Any, randomness: Randomness) -> Any:
-        """Decide what is published of each row or basket."""
-
-
-def list_stored_methods(shape: str) -> tuple[str, ...]:
-    """What of each method on data of a shape runs on stored data, in words."""
-    tags = [tag for tag in find_tagged("method") if find_tagged_class("method", tag).shape == shape]
-    planners = (_find_planner(tag) for tag in tags)
-    return tuple(planner.RUNS for planner in planners if planner is not None)
-
-
-def explain_unstored(method: Method) -> str | None:
-    """What of a method does not run on stored data; None if it runs."""
-    planner = _find_planner(_get_tag(method))
-    return _get_tag(method) if planner is None else planner.explain_unstored(method)
-
-
-@overload
-def plan_stored(method: Method, data: StoredTable, randomness: Randomness) -> StoredPlan: ...
-@overload
-def plan_stored(method: Method, data: StoredBaskets, randomness: Randomness) -> StoredHidingPlan: ...
-def plan_stored(method: Method, data: StoredTable | StoredBaskets, randomness: Randomness) -> Any:
-    """Decide what is published of each row or basket."""
-    planner = _find_planner(_get_tag(method))
-    assert planner is not None, "refused before"
-    return planner.plan_stored(method, data, randomness)
-
-
-def _find_planner(tag: str) -> StoredMethod | None:
-    """The module next to a method's own in which it is planned; None if there is none."""
-    package, name = find_tagged("method")[tag][0].rsplit(".", 1)
-    home = f"{package}.stored_{name}"
-    return cast(StoredMethod, import_module(home)) if find_spec(home) is not None else None
-
-
-def _get_tag(method: Any) -> str:
-    return str(method.method)

@@ -95,7 +95,7 @@ def _collect_page_content(account: RunAccount) -> dict[str, Any]:
         "columns": content.list_column_rows(account),
         "roles": content.describe_roles(body),
         "first": PICTURED,
-        "removed": wording.list_names(body.get("removed_columns", ()), most=60),
+        "removed": wording.quote_first_names(body.get("removed_columns", ()), most=60),
         "attacks": findings.list_attacks(body),
         "losses": findings.list_losses(body),
         "in_steps": any(name in body["utility"] for name in STEPPED),

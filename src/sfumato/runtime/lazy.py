@@ -3,9 +3,10 @@
 
 The public names of such a package are those that its `if TYPE_CHECKING:` block imports, so that type checkers
 and Python read the same lines. Methods, models, attacks and checks are found by what their files say: a class with a
-tag (`method: Literal["generalize"] = "generalize"`), a measure under `@checks_claim("k_anonymity", …)`. Files are read
-as text, in some milliseconds, when such a name is asked for; a module is imported when one of its names is needed. For
-type checkers, `docs/generate.py` writes the lines of methods, models and attacks into the blocks.
+tag (`method: Literal["generalize"] = "generalize"`), a measure under `@checks_claim("k_anonymity", …)`. What runs a
+method or attack on data that stay in files is a class that names it: `class StoredTopCode(StoredTableMethod[TopCode])`.
+Files are read as text, in some milliseconds, when such a name is asked for; a module is imported when one of its names
+is needed. For type checkers, `docs/generate.py` writes the lines of methods, models and attacks into the blocks.
 """
 
 from __future__ import annotations
@@ -19,7 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-_TAGGED = r"""^class (\w+)\(|^    ({}): Literal\[["'](\w+)["']\] = ["']\3["']"""
+_TAGGED = (
+    r"""^class (\w+)\((?:\s*Stored(?:Table|Basket)(?:Method|Attack)\[(\w+)\])?"""
+    r"""|^    ({}): Literal\[["'](\w+)["']\] = ["']\4["']"""
+)
+_STORED = "stored"
+"""Stands among the tags: there, classes that run on stored data are found by the method or attack that they name."""
 _CHECKED = r"""^@?checks_claim\(\s*["'](\w+)["']"""
 _CHECKED_IN_FILES = r"""^@?checks_stored_claim\(\s*["'](\w+)["']"""
 _PACKAGE_OF = {"method": "sfumato.protect", "model": "sfumato.protect", "attack": "sfumato.attack"}
@@ -82,15 +88,20 @@ def make_lazy(package: str, *kinds: str, **tags: str) -> None:
 
 def find_tagged(tag: str) -> Mapping[str, tuple[str, str]]:
     """The module and class name of every method, model or attack, by tag. Nothing is imported."""
-    package = _PACKAGE_OF[tag]
-    homes: Mapping[str, tuple[str, str]] = _remember(f"tags of {package}", lambda: _scan_tags(package))[tag]
-    return homes
+    return _find_homes(_PACKAGE_OF[tag])[tag]
 
 
 def find_tagged_class(tag: str, value: str) -> Any:
     """The class that has a tag, `find_tagged_class("method", "generalize")`; None if there is none."""
     home = find_tagged(tag).get(value)
     return None if home is None else _fetch(*home)
+
+
+def find_stored_class(tag: str, value: str) -> Any:
+    """The class that runs a method or attack with this tag on data that stay in files; None if there is none."""
+    tagged_home = find_tagged(tag).get(value)
+    stored_homes = _find_homes(_PACKAGE_OF[tag])[_STORED]
+    return _fetch(*stored_homes[tagged_home[1]]) if tagged_home and tagged_home[1] in stored_homes else None
 
 
 def find_checks() -> Mapping[str, str]:
@@ -106,6 +117,11 @@ def find_stored_checks() -> Mapping[str, str]:
 
 
 _FOUND: dict[str, Any] = {}
+
+
+def _find_homes(package: str) -> Mapping[str, Mapping[str, tuple[str, str]]]:
+    homes: Mapping[str, Mapping[str, tuple[str, str]]] = _remember(f"tags of {package}", lambda: _scan_tags(package))
+    return homes
 
 
 def _remember(key: str, find: Any) -> Any:
@@ -148,16 +164,19 @@ def _find_tagged_names(package: Any) -> dict[str, str]:
 
 
 def _scan_tags(package: str) -> Mapping[str, Mapping[str, tuple[str, str]]]:
-    """The homes of all tags of a package, which are read together."""
+    """The homes of all tags of a package, and of what runs on stored data, which are read together."""
     import re
 
-    homes: dict[str, dict[str, tuple[str, str]]] = {tag: {} for tag, home in _PACKAGE_OF.items() if home == package}
+    tags = [tag for tag, home in _PACKAGE_OF.items() if home == package]
+    homes: dict[str, dict[str, tuple[str, str]]] = {tag: {} for tag in (*tags, _STORED)}
     for module, text in _read_sources(package):
         name = ""
-        for match in re.finditer(_TAGGED.format("|".join(homes)), text, re.MULTILINE):
+        for match in re.finditer(_TAGGED.format("|".join(tags)), text, re.MULTILINE):
             name = match[1] or name
             if match[2]:
-                homes[match[2]][match[3]] = (module, name)
+                homes[_STORED][match[2]] = (module, name)
+            if match[3]:
+                homes[match[3]][match[4]] = (module, name)
     return homes
 
 

@@ -16,7 +16,8 @@ import sfumato as sf
 from sfumato.engine.duckdb_rows import DuckdbRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.engine.text_dictionaries import spell_coded_columns
-from sfumato.protect.stored_plan import StoredPlan, plan_stored
+from sfumato.protect.stored_method import plan_stored
+from sfumato.protect.stored_plan import StoredPlan
 from sfumato.workflow.folders.manifest import hash_file
 from sfumato.workflow.pipeline import run
 from sfumato.workflow.policy import Policy

@@ -74,4 +74,5 @@ def test_rules_are_applied_as_in_memory(rows: int, seed: int, confidence: float,
     release = Release(sf.Table.of(frame, ROLES), None, (), {}, EntryDetails(hidden=hidden_entries))
     memory_result = attack.run(release, sf.Table.of(original, ROLES))
     stored_release = replace(release, data=StoredTable.of(CutRows(frame, [9]), ROLES))
-    assert run_stored_attack(attack, stored_release, None) == memory_result
+    stored_original = StoredTable.of(CutRows(original, [9]), ROLES)
+    assert run_stored_attack(attack, stored_release, stored_original) == memory_result

@@ -18,7 +18,7 @@ from sfumato.engine import stored_baskets
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
 from sfumato.errors import DataError, SfumatoError
 from sfumato.protect.baskets.stored_hiding import StoredHidingPlan
-from sfumato.protect.stored_plan import explain_unstored, plan_stored
+from sfumato.protect.stored_method import explain_unstored_method, plan_stored
 from sfumato.randomness import Randomness
 
 CHANCE = Randomness.secure()
@@ -105,10 +105,10 @@ def test_something_is_hidden_and_an_item_that_is_gone_is_not_in_the_vocabulary(f
 def test_what_does_not_run_is_named() -> None:
     for strategy in ("1a", "block", "exact"):
         method = sf.HideRules(rules="1 ==> 2", min_support=1, min_confidence=0.5, strategy=strategy)
-        assert explain_unstored(method) == f"hide_rules with strategy = {strategy}"
+        assert explain_unstored_method(method) == f"hide_rules with strategy = {strategy}"
     items = sf.HideItems(items=(1,), min_support=1, min_confidence=0.5, strategy="islf")
-    assert explain_unstored(items) == "hide_items with strategy = islf"
-    assert explain_unstored(sf.RandomizeBaskets(keep=0.5, add=0.1)) == "randomize_baskets"
+    assert explain_unstored_method(items) == "hide_items with strategy = islf"
+    assert explain_unstored_method(sf.RandomizeBaskets(keep=0.5, add=0.1)) == "randomize_baskets"
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_hidden(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.mine.entries import adversarial_search
 from sfumato.protect.entries import appearances
 from sfumato.protect.entries.stored_items import read_stored_cells
-from sfumato.protect.stored_plan import explain_unstored, plan_stored
+from sfumato.protect.stored_method import explain_unstored_method, plan_stored
 from tests.protect.test_stored_rowwise import CutRows, publish
 
 ROLES = {"name": "identifying", "age": "quasi_identifying", "a": "sensitive", "b": "insensitive", "c": "sensitive"}
@@ -108,7 +108,7 @@ def test_any_table_and_parameters(
 )
 def test_what_does_not_run_is_said(fields: dict[str, Any], words: str) -> None:
     method = sf.SuppressEntries(**{"private": 0.1, "confidence": 0.8, **fields})
-    assert explain_unstored(method) == f"suppress_entries with {words}"
+    assert explain_unstored_method(method) == f"suppress_entries with {words}"
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ import sfumato as sf
 from sfumato.change import Change, ChangeKind
 from sfumato.change_kinds import LossMeasure
 from sfumato.measure.changes import ColumnDifference
-from sfumato.protect.stored_plan import explain_unstored
+from sfumato.protect.stored_method import explain_unstored_method
 from sfumato.workflow.stored import stored_utility
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import make_once
 
 STORED_TABLE: Any = None
 """The figures here do not look at it."""
-STORED = [example for example in METHOD_EXAMPLES if explain_unstored(example.subject) is None]
+STORED = [example for example in METHOD_EXAMPLES if explain_unstored_method(example.subject) is None]
 
 
 def make_case(kind: ChangeKind, utility: str) -> Any:

@@ -19,40 +19,45 @@ from sfumato.attack.anonymity.row_search import expand_ranges
 from sfumato.attack.anonymity.stored_covering import CoveredPeople, has_overlapping_classes
 from sfumato.attack.attack import Outcome
 from sfumato.attack.candidates import CandidateSets, choose_candidates
-from sfumato.attack.stored_attack import StoredSetting
+from sfumato.attack.stored_attack import StoredSetting, StoredTableAttack
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError
 from sfumato.release import Release
 
-RUNS = "homogeneity of columns that are published unchanged"
 _DIGITS = 12
 
 
-def explain_unstored(attack: Homogeneity, setting: StoredSetting) -> str | None:
-    """What of homogeneity cannot be counted in the file; None if it can."""
-    if setting.has_blanks:
-        return "homogeneity with blanked entries"
-    if not setting.quasi_identifying:
-        return "homogeneity without quasi-identifying columns"
-    if attack.column is None and len(setting.sensitive) != 1:
-        return "homogeneity without a column, if several are sensitive"
-    column = attack.column or setting.sensitive[0]
-    if column in setting.capped_columns:
-        return "homogeneity of a capped column"
-    return "homogeneity of a randomized column" if column in setting.drawn_columns else None
+class StoredHomogeneity(StoredTableAttack[Homogeneity]):
+    """What classes disclose of a column that is published unchanged."""
 
+    runs = "homogeneity of columns that are published unchanged"
 
-def run_stored(attack: Homogeneity, release: Release, original: StoredTable, taken_rows: StoredRows | None) -> Outcome:
-    """See whose value of the column follows from their class."""
-    published_table: StoredTable = release.data
-    column = published_table.outline.sensitive[0] if attack.column is None else attack.column
-    if column not in published_table.rows.schema:
-        raise DataError(f'{published_table.source}: there is no column "{column}" in the release to learn')
-    if has_overlapping_classes(release):
-        return _learn(attack, CoveredPeople.of(release, original, taken_rows, column), column)
-    return _compare_classes(attack, published_table, column)
+    def explain_unstored(self, attack: Homogeneity, setting: StoredSetting) -> str | None:
+        """What of homogeneity cannot be counted in the file; None if it can."""
+        if setting.has_blanks:
+            return "homogeneity with blanked entries"
+        if not setting.quasi_identifying:
+            return "homogeneity without quasi-identifying columns"
+        if attack.column is None and len(setting.sensitive) != 1:
+            return "homogeneity without a column, if several are sensitive"
+        column = attack.column or setting.sensitive[0]
+        if column in setting.capped_columns:
+            return "homogeneity of a capped column"
+        return "homogeneity of a randomized column" if column in setting.drawn_columns else None
+
+    def run(
+        self, attack: Homogeneity, release: Release, original: StoredTable, taken_rows: StoredRows | None
+    ) -> Outcome:
+        """See whose value of the column follows from their class."""
+        published_table: StoredTable = release.data
+        column = published_table.outline.sensitive[0] if attack.column is None else attack.column
+        if column not in published_table.rows.schema:
+            raise DataError(f'{published_table.source}: there is no column "{column}" in the release to learn')
+        if has_overlapping_classes(release):
+            return _learn(attack, CoveredPeople.of(release, original, taken_rows, column), column)
+        return _compare_classes(attack, published_table, column)
 
 
 def _compare_classes(attack: Homogeneity, published_table: StoredTable, column: str) -> Outcome:

@@ -13,26 +13,28 @@ from sfumato.attack.anonymity.linking import Linking
 from sfumato.attack.anonymity.stored_covering import CoveredPeople, has_overlapping_classes
 from sfumato.attack.anonymity.strongest_links import choose_links
 from sfumato.attack.attack import Outcome, round_expected
-from sfumato.attack.stored_attack import StoredSetting
+from sfumato.attack.stored_attack import StoredSetting, StoredTableAttack
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.release import Release
 
-RUNS = "linking"
 
+class StoredLinking(StoredTableAttack[Linking]):
+    """Linking by all quasi-identifying columns."""
 
-def explain_unstored(attack: Linking, setting: StoredSetting) -> str | None:
-    """What of linking cannot be counted in the file; None if it can."""
-    if not setting.quasi_identifying:
-        return "linking without quasi-identifying columns"
-    return "linking with knowledge or external" if attack.knowledge or attack.external else None
+    runs = "linking"
 
+    def explain_unstored(self, attack: Linking, setting: StoredSetting) -> str | None:
+        """What of linking cannot be counted in the file; None if it can."""
+        if not setting.quasi_identifying:
+            return "linking without quasi-identifying columns"
+        return "linking with knowledge or external" if attack.knowledge or attack.external else None
 
-def run_stored(attack: Linking, release: Release, original: StoredTable, taken_rows: StoredRows | None) -> Outcome:
-    """Link people to the rows of a release."""
-    if has_overlapping_classes(release):
-        return _link_covered(CoveredPeople.of(release, original, taken_rows))
-    return _link_classes(release.data)
+    def run(self, attack: Linking, release: Release, original: StoredTable, taken_rows: StoredRows | None) -> Outcome:
+        """Link people to the rows of a release."""
+        if has_overlapping_classes(release):
+            return _link_covered(CoveredPeople.of(release, original, taken_rows))
+        return _link_classes(release.data)
 
 
 def _link_classes(table: StoredTable) -> Outcome:

@@ -18,37 +18,32 @@ from sfumato.attack.attack import Outcome
 from sfumato.attack.baskets.mined_rules import count_one_basket_short
 from sfumato.attack.baskets.rare_itemsets import ItemPairCounts, choose_common_items, count_together
 from sfumato.attack.baskets.remining import MinedRelease, Remining
-from sfumato.attack.stored_attack import StoredSetting
+from sfumato.attack.stored_attack import StoredBasketAttack
 from sfumato.engine.stored_baskets import StoredBaskets
-from sfumato.engine.stored_rows import StoredRows
 from sfumato.mine.baskets.stored_itemsets import take_frequent_items
 from sfumato.public.thresholds import MiningThresholds, compute_least_count
 from sfumato.public.unknown_items import split_unknowns
 from sfumato.release import Release
 
-RUNS = "remining"
 
+class StoredRemining(StoredBasketAttack[Remining]):
+    """All of re-mining."""
 
-def explain_unstored(attack: Remining, setting: StoredSetting) -> str | None:
-    """None: all of it runs on the files."""
-    return None
+    runs = "remining"
 
-
-def run_stored(
-    attack: Remining, release: Release, original: StoredBaskets, taken_rows: StoredRows | None = None
-) -> Outcome:
-    """Mine both files as far down as the attack looks."""
-    published_baskets: StoredBaskets = release.data
-    steps = attack.list_hiding_steps(release)
-    thresholds = [step.thresholds for step in steps]
-    least = min(compute_least_count(pair.support, len(original)) for pair in thresholds)
-    lowest = max(1, ceil(least * (1 - Fraction(repr(attack.reach)))))
-    frequent_baskets = take_frequent_items(published_baskets, lowest)
-    names = frozenset(str(published_baskets.items[code]) for code in np.flatnonzero(published_baskets.counts))
-    pairs = count_stored_pairs(published_baskets)
-    mined_release = MinedRelease(split_unknowns(frequent_baskets, ""), pairs, names)
-    short = count_stored_one_basket_short(published_baskets, thresholds)
-    return attack.attack_steps(mined_release, steps, take_frequent_items(original, least), short)
+    def run(self, attack: Remining, release: Release, original: StoredBaskets) -> Outcome:
+        """Mine both files as far down as the attack looks."""
+        published_baskets: StoredBaskets = release.data
+        steps = attack.list_hiding_steps(release)
+        thresholds = [step.thresholds for step in steps]
+        least = min(compute_least_count(pair.support, len(original)) for pair in thresholds)
+        lowest = max(1, ceil(least * (1 - Fraction(repr(attack.reach)))))
+        frequent_baskets = take_frequent_items(published_baskets, lowest)
+        names = frozenset(str(published_baskets.items[code]) for code in np.flatnonzero(published_baskets.counts))
+        pairs = count_stored_pairs(published_baskets)
+        mined_release = MinedRelease(split_unknowns(frequent_baskets, ""), pairs, names)
+        short = count_stored_one_basket_short(published_baskets, thresholds)
+        return attack.attack_steps(mined_release, steps, take_frequent_items(original, least), short)
 
 
 def count_stored_pairs(baskets: StoredBaskets) -> ItemPairCounts:

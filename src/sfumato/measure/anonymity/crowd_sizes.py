@@ -6,8 +6,8 @@ Independent of the code that methods use: counting goes through `engine/`, match
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, cast
 
 import numpy as np
 import polars as pl
@@ -46,6 +46,11 @@ def crowds(table: Table, columns: Sequence[str] | None = None, starred_rows: Sta
         lone_sizes = np.ones(frame.select(has_missing.sum()).item(), dtype=np.int64)
         return _build_class_frame(np.concatenate([lone_sizes, count_class_sizes(frame.filter(~has_missing), names)]))
     return _match_classes_by_pattern(frame, names)
+
+
+def read_starred_rows(arguments: Mapping[str, Any]) -> StarredRows:
+    """Whether a claim with these arguments counts rows of stars as a class, or leaves them out."""
+    return cast(StarredRows, arguments.get("starred_rows", "class"))
 
 
 def flag_starred_rows(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:

@@ -13,7 +13,7 @@ and Karras 2012 (β-likeness); Brickell and Shmatikov 2008 (δ-disclosure).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from sfumato.data.hierarchies.hierarchy import Hierarchy
 from sfumato.errors import PolicyError
 from sfumato.measure.anonymity.class_tally import ClassTally, GroupedRows
 from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
-from sfumato.measure.anonymity.crowd_sizes import StarredRows
+from sfumato.measure.anonymity.crowd_sizes import StarredRows, read_starred_rows
 from sfumato.measure.checks import CHECKS, Evidence, Measure, checks_claim
 from sfumato.table import Table
 
@@ -144,7 +144,7 @@ _SHOWN_ARGUMENTS = ("column", "starred_rows")
 def _make_column_check(measure: Callable[..., float]) -> Measure:
     """Turn a measure of a published column into a check of claims."""
     return lambda evidence, arguments: measure(
-        evidence.published_data, arguments["column"], starred_rows=_get_starred_rows(arguments)
+        evidence.published_data, arguments["column"], starred_rows=read_starred_rows(arguments)
     )
 
 
@@ -192,7 +192,7 @@ checks_claim("t_hierarchical_with_originals", "at_most", properties=("t_closenes
 
 @checks_claim("recursive_c", "below", properties=("recursive_l_diversity",), arguments=(*_SHOWN_ARGUMENTS, "l"))
 def _check_recursive_c(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
-    starred_rows = _get_starred_rows(arguments)
+    starred_rows = read_starred_rows(arguments)
     return recursive_c(evidence.published_data, arguments["column"], arguments["l"], starred_rows=starred_rows)
 
 
@@ -201,14 +201,14 @@ def _check_t_ordered(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     order = arguments.get("order")
     if order is None and "parents" in arguments:
         order = parse_claim_hierarchy(arguments).leaves
-    return t_ordered(evidence.published_data, arguments["column"], order, starred_rows=_get_starred_rows(arguments))
+    return t_ordered(evidence.published_data, arguments["column"], order, starred_rows=read_starred_rows(arguments))
 
 
 @checks_claim("t_hierarchical", "at_most", properties=("t_closeness",), arguments=(*_SHOWN_ARGUMENTS, "parents"))
 def _check_t_hierarchical(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     hierarchy = parse_claim_hierarchy(arguments) if "parents" in arguments else None
     return t_hierarchical(
-        evidence.published_data, arguments["column"], hierarchy, starred_rows=_get_starred_rows(arguments)
+        evidence.published_data, arguments["column"], hierarchy, starred_rows=read_starred_rows(arguments)
     )
 
 
@@ -216,7 +216,3 @@ def parse_claim_hierarchy(arguments: Mapping[str, Any]) -> Hierarchy:
     """The hierarchy of a sensitive column, as a claim spells it."""
     rows = [row.split(LEVEL_MARK) for row in arguments["parents"]]
     return Hierarchy.of(rows, name=f'the claim\'s hierarchy of "{arguments["column"]}"')
-
-
-def _get_starred_rows(arguments: Mapping[str, Any]) -> StarredRows:
-    return cast(StarredRows, arguments.get("starred_rows", "class"))

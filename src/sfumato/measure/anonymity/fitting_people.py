@@ -20,7 +20,7 @@ from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError, quote_names
-from sfumato.measure.anonymity.crowd_sizes import StarredRows, flag_starred_rows
+from sfumato.measure.anonymity.crowd_sizes import StarredRows, flag_starred_rows, read_starred_rows
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
 from sfumato.runtime.progress import report_progress
@@ -149,4 +149,4 @@ def _list_runs(texts: list[str | None], domain: Domain) -> tuple[tuple[tuple[int
 
 @checks_claim("fitting_people", "at_least", needs_original=True)
 def _check_fitting_people(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return count_fewest_fitting(evidence.published_data, evidence.original, arguments.get("starred_rows", "class"))
+    return count_fewest_fitting(evidence.published_data, evidence.original, read_starred_rows(arguments))

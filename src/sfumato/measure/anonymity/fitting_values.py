@@ -22,7 +22,7 @@ from sfumato.measure.anonymity.closeness import (
     measure_t_hierarchical,
     measure_t_ordered,
 )
-from sfumato.measure.anonymity.crowd_sizes import StarredRows
+from sfumato.measure.anonymity.crowd_sizes import StarredRows, read_starred_rows
 from sfumato.measure.anonymity.fitting_people import group_published_rows, iterate_fitting, require_original_columns
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
@@ -68,7 +68,7 @@ def tally_fitting_values(
 @checks_claim("fitting_values", "at_least", "at_most", "below", needs_original=True)
 def _check_fitting_values(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     column, model = arguments["column"], arguments["of"]
-    starred_rows = arguments.get("starred_rows", "class")
+    starred_rows = read_starred_rows(arguments)
     tally = tally_fitting_values(evidence.published_data, evidence.original, column, starred_rows)
     if model in _BY_COUNTS:
         return _BY_COUNTS[model](tally)

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.measure.anonymity.crowd_sizes import StarredRows, crowds, flag_starred_rows
+from sfumato.measure.anonymity.crowd_sizes import StarredRows, crowds, flag_starred_rows, read_starred_rows
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
 from sfumato.table import Missing, Table
@@ -47,7 +47,7 @@ def suppressed_share(table: Table) -> float:
 
 
 checks_claim("k_anonymity", "at_least", arguments=("starred_rows",))(
-    lambda evidence, arguments: k_anonymity(evidence.published_data, None, arguments.get("starred_rows", "class"))
+    lambda evidence, arguments: k_anonymity(evidence.published_data, None, read_starred_rows(arguments))
 )
 
 

@@ -22,7 +22,7 @@ from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.measure.anonymity.class_tally import GroupedRows
-from sfumato.measure.anonymity.crowd_sizes import StarredRows
+from sfumato.measure.anonymity.crowd_sizes import StarredRows, read_starred_rows
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
 from sfumato.table import Missing, Table
@@ -221,14 +221,12 @@ def _join_people(
 
 @checks_claim("k_map", "at_least", needs_original=True)
 def _check_k_map(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    return k_map(
-        evidence.published_data, _require_population(evidence), starred_rows=arguments.get("starred_rows", "class")
-    )
+    return k_map(evidence.published_data, _require_population(evidence), starred_rows=read_starred_rows(arguments))
 
 
 @checks_claim("delta_presence", "at_most", needs_original=True)
 def _check_delta_presence(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-    starred_rows = arguments.get("starred_rows", "class")
+    starred_rows = read_starred_rows(arguments)
     return delta_presence(evidence.published_data, _require_population(evidence), starred_rows=starred_rows).high
 
 

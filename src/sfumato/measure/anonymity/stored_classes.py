@@ -24,7 +24,7 @@ from sfumato.measure.anonymity.closeness import (
     measure_t_hierarchical,
     measure_t_ordered,
 )
-from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
+from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows, read_starred_rows
 from sfumato.measure.anonymity.diversity import (
     measure_alpha,
     measure_basic_beta,
@@ -38,7 +38,7 @@ from sfumato.measure.anonymity.diversity import (
 from sfumato.measure.anonymity.presence import PopulationFit
 from sfumato.measure.checks import Arguments
 from sfumato.measure.stored_checks import StoredMeasure, checks_stored_claim, find_stored_measure
-from sfumato.measure.stored_claims import StoredEvidence, get_starred_rows
+from sfumato.measure.stored_claims import StoredEvidence
 from sfumato.release import Number
 
 
@@ -128,7 +128,7 @@ def _fit_population(evidence: StoredEvidence, arguments: Arguments) -> Populatio
         raise PolicyError("a claim compares with a population, which was not given")
     class_counts = evidence.count_classes()
     classes = evidence.published_table.outline.with_frame(class_counts.frame)
-    return PopulationFit.of(classes, evidence.population, get_starred_rows(arguments), class_counts.counts)
+    return PopulationFit.of(classes, evidence.population, read_starred_rows(arguments), class_counts.counts)
 
 
 def _make_column_check(measure: Callable[[ClassTally], Number]) -> StoredMeasure:

@@ -39,6 +39,7 @@ from sfumato.protect.anonymity.suppressed_rows import (
     state_blanked,
     state_suppression,
 )
+from sfumato.protect.stored_method import StoredTableMethod
 from sfumato.protect.stored_plan import NumberedRows
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
@@ -46,8 +47,6 @@ from sfumato.runtime.progress import report_progress
 from sfumato.suppression import Suppression
 from sfumato.table import Missing, Table
 
-RUNS = "generalize with global recoding"
-"""What of the method runs, for errors."""
 _MOST_FLAGS = 1 << 26
 
 
@@ -165,16 +164,20 @@ def _publish_coded_labels(hierarchy: Hierarchy, leaves: Codes, level: int, starr
     return build_coded_column(label_codes, labels)
 
 
-def explain_unstored(method: Generalize) -> str | None:
-    """What of the method does not run on stored rows; None if it runs."""
-    if method.recoding != "global":
-        return "generalize with local recoding"
-    return "search = incognito" if method.search == "incognito" else None
+class StoredGeneralize(StoredTableMethod[Generalize]):
+    """One level for all cells of a column, by any search that needs only counts."""
 
+    runs = "generalize with global recoding"
 
-def plan_stored(method: Generalize, table: StoredTable, randomness: Randomness) -> GeneralizationPlan:
-    """Find the best levels; nothing is drawn."""
-    return plan_generalization(method, table)
+    def explain_unstored(self, method: Generalize) -> str | None:
+        """What of the method does not run on stored rows; None if it runs."""
+        if method.recoding != "global":
+            return "generalize with local recoding"
+        return "search = incognito" if method.search == "incognito" else None
+
+    def plan(self, method: Generalize, table: StoredTable, randomness: Randomness) -> GeneralizationPlan:
+        """Find the best levels; nothing is drawn."""
+        return plan_generalization(method, table)
 
 
 def plan_generalization(method: Generalize, table: StoredTable) -> GeneralizationPlan:

@@ -39,6 +39,7 @@ from sfumato.protect.anonymity.parts.partition_lines import (
     find_first_rows,
     index_distinct_rows,
 )
+from sfumato.protect.stored_method import StoredTableMethod
 from sfumato.protect.stored_plan import NumberedRows
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number
@@ -46,8 +47,6 @@ from sfumato.runtime.progress import report_progress
 from sfumato.suppression import Suppression
 from sfumato.table import Missing, Table
 
-RUNS = "partition"
-"""What of the method runs, for errors."""
 _FEWEST = 1 << 16
 _BYTES_A_LINE = 500
 """What cutting and clustering hold for each line, with six columns."""
@@ -149,14 +148,14 @@ class PartitionPlan:
         )
 
 
-def explain_unstored(method: Partition) -> str | None:
-    """What of the method does not run on stored rows; None if it runs."""
-    return None
+class StoredPartition(StoredTableMethod[Partition]):
+    """All of partitioning."""
 
+    runs = "partition"
 
-def plan_stored(method: Partition, table: StoredTable, randomness: Randomness) -> PartitionPlan:
-    """Cut the counted people into parts; nothing is drawn."""
-    return plan_partition(method, table)
+    def plan(self, method: Partition, table: StoredTable, randomness: Randomness) -> PartitionPlan:
+        """Cut the counted people into parts; nothing is drawn."""
+        return plan_partition(method, table)
 
 
 def plan_partition(method: Partition, table: StoredTable) -> PartitionPlan:

@@ -18,11 +18,10 @@ from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError
 from sfumato.protect.anonymity.top_code import KnownNumbers, Limits, TopCode
 from sfumato.protect.rowwise_plan import RowwisePlan
+from sfumato.protect.stored_method import StoredTableMethod
 from sfumato.randomness import Randomness
 from sfumato.runtime.progress import report_progress
 
-RUNS = "top_code"
-"""What of the method runs, for errors."""
 _BYTES_A_NUMBER = 64
 """What it takes to count a number, sort it and clip it."""
 _FEWEST = 1 << 16
@@ -40,27 +39,27 @@ class TopCodePlan(RowwisePlan):
         return rows.drop(self.table.outline.identifying, strict=False).with_columns(coded_columns)
 
 
-def explain_unstored(method: TopCode) -> str | None:
-    """What of the method does not run on stored rows; None if it runs."""
-    return None
+class StoredTopCode(StoredTableMethod[TopCode]):
+    """All of top coding."""
 
+    runs = "top_code"
 
-def plan_stored(method: TopCode, table: StoredTable, randomness: Randomness) -> TopCodePlan:
-    """Choose the limits of each column by its counted numbers; nothing is drawn."""
-    outline = table.outline
-    method.refuse_unfit(outline, len(table))
-    limits: dict[str, Limits] = {}
-    coded_count = known_rows = 0
-    for name in dict.fromkeys(method.columns):
-        report_progress("choosing limits", len(limits), len(method.columns))
-        known_numbers = _count_numbers(table, name)
-        limits[name] = method.choose_limits(known_numbers, table.source, name)
-        coded_count += known_numbers.count_coded(limits[name])
-        known_rows += known_numbers.rows
-    losses = {"loss": coded_count / known_rows, "coded_cells": coded_count}
-    empty = outline.frame.drop(outline.identifying)
-    published_table = outline.with_frame(empty.with_columns(limits[name].clip(empty[name]) for name in limits))
-    return TopCodePlan(table, method.describe_release(outline, published_table, limits, losses), limits)
+    def plan(self, method: TopCode, table: StoredTable, randomness: Randomness) -> TopCodePlan:
+        """Choose the limits of each column by its counted numbers; nothing is drawn."""
+        outline = table.outline
+        method.refuse_unfit(outline, len(table))
+        limits: dict[str, Limits] = {}
+        coded_count = known_rows = 0
+        for name in dict.fromkeys(method.columns):
+            report_progress("choosing limits", len(limits), len(method.columns))
+            known_numbers = _count_numbers(table, name)
+            limits[name] = method.choose_limits(known_numbers, table.source, name)
+            coded_count += known_numbers.count_coded(limits[name])
+            known_rows += known_numbers.rows
+        losses = {"loss": coded_count / known_rows, "coded_cells": coded_count}
+        empty = outline.frame.drop(outline.identifying)
+        published_table = outline.with_frame(empty.with_columns(limits[name].clip(empty[name]) for name in limits))
+        return TopCodePlan(table, method.describe_release(outline, published_table, limits, losses), limits)
 
 
 def _count_numbers(table: StoredTable, name: str) -> KnownNumbers:

@@ -17,12 +17,11 @@ from sfumato.protect.answers.answer_memory import AnswerDraws
 from sfumato.protect.answers.asked_column import AskedColumn
 from sfumato.protect.answers.randomize_response import RandomizedColumn, RandomizeResponse
 from sfumato.protect.rowwise_plan import RowwisePlan
+from sfumato.protect.stored_method import StoredTableMethod
 from sfumato.public.answer_channel import NO_ANSWER
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 
-RUNS = "randomize_response drawn afresh"
-"""What of the method runs, for errors."""
 MOST_CATEGORIES = 1 << 16
 """More different answers than that are not taken from the data."""
 
@@ -40,26 +39,30 @@ class AnswerPlan(RowwisePlan):
         return rows.drop(self.table.outline.identifying, strict=False).with_columns(cells)
 
 
-def explain_unstored(method: RandomizeResponse) -> str | None:
-    """What of the method does not run on stored rows; None if it runs."""
-    for field in ("memory", "person"):
-        if getattr(method, field) is not None:
-            return f"randomize_response with {field}"
-    return "randomize_response with kind = unary" if method.kind == "unary" else None
+class StoredRandomizeResponse(StoredTableMethod[RandomizeResponse]):
+    """Each answer is drawn anew; none is remembered."""
 
+    runs = "randomize_response drawn afresh"
 
-def plan_stored(method: RandomizeResponse, table: StoredTable, randomness: Randomness) -> AnswerPlan:
-    """Find the possible answers, and set up the channel of each column."""
-    outline = table.outline
-    names = method.list_columns(outline)
-    if not len(table):
-        raise DataError(f"{table.source}: the table has no rows")
-    draws = AnswerDraws.draw_afresh(randomness)
-    asked_columns = tuple(_ask_stored_column(method, table, name) for name in names)
-    plan = AnswerPlan(table, Release(outline, method, (), {}), asked_columns, draws)
-    frame = plan.publish(outline.frame)
-    columns = [RandomizedColumn(column.name, column.channel, frame[column.name]) for column in asked_columns]
-    return replace(plan, release=method.describe_release(outline, frame, columns))
+    def explain_unstored(self, method: RandomizeResponse) -> str | None:
+        """What of the method does not run on stored rows; None if it runs."""
+        for field in ("memory", "person"):
+            if getattr(method, field) is not None:
+                return f"randomize_response with {field}"
+        return "randomize_response with kind = unary" if method.kind == "unary" else None
+
+    def plan(self, method: RandomizeResponse, table: StoredTable, randomness: Randomness) -> AnswerPlan:
+        """Find the possible answers, and set up the channel of each column."""
+        outline = table.outline
+        names = method.list_columns(outline)
+        if not len(table):
+            raise DataError(f"{table.source}: the table has no rows")
+        draws = AnswerDraws.draw_afresh(randomness)
+        asked_columns = tuple(_ask_stored_column(method, table, name) for name in names)
+        plan = AnswerPlan(table, Release(outline, method, (), {}), asked_columns, draws)
+        frame = plan.publish(outline.frame)
+        columns = [RandomizedColumn(column.name, column.channel, frame[column.name]) for column in asked_columns]
+        return replace(plan, release=method.describe_release(outline, frame, columns))
 
 
 def _ask_stored_column(method: RandomizeResponse, table: StoredTable, name: str) -> AskedColumn:

@@ -16,34 +16,38 @@ from sfumato.protect.baskets.hide_items import HideItems
 from sfumato.protect.baskets.item_cover import hide_completely
 from sfumato.protect.baskets.secret_rules import index_item_names
 from sfumato.protect.baskets.stored_hiding import CURE, StoredHidingPlan, build_hiding_plan, renumber_items
+from sfumato.protect.stored_method import StoredBasketMethod
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
 
-RUNS = "hide_items with the strategy complete"
-"""What of the method runs, for errors."""
 
+class StoredHideItems(StoredBasketMethod[HideItems]):
+    """The strategy that only removes items."""
 
-def explain_unstored(method: HideItems) -> str | None:
-    """What of the method does not run on stored baskets; None if it runs: `complete` only removes items."""
-    return None if method.strategy == "complete" else f"hide_items with strategy = {method.strategy}"
+    runs = "hide_items with the strategy complete"
 
+    def explain_unstored(self, method: HideItems) -> str | None:
+        """What of the method does not run on stored baskets; None if it runs: `complete` only removes items."""
+        return None if method.strategy == "complete" else f"hide_items with strategy = {method.strategy}"
 
-def plan_stored(method: HideItems, baskets: StoredBaskets, randomness: Randomness) -> StoredHidingPlan:
-    """Decide what is removed; nothing is drawn."""
-    item_places = index_item_names(baskets, method.items, "the items to hide")
-    hidden_items = list(dict.fromkeys(item_places[item] for item in method.items))
-    thresholds = method.compute_thresholds(len(baskets))
-    companion_mask = _flag_companions(baskets, hidden_items, thresholds.least)
-    # Bits of the items on left sides, and whole numbers for each occurrence.
-    weight = Weight(60 + 2 * len(hidden_items) + int(companion_mask.sum()) / 8, 64)
-    taken_baskets = baskets.take(companion_mask, companion_mask, "hiding items", CURE, weight)
-    number = renumber_items(baskets.items, taken_baskets.baskets.items)
-    draft = BasketDraft.of(taken_baskets.baskets, [number[position] for position in hidden_items], taken_baskets.sizes)
-    scans = hide_completely(draft, [draft.column[number[position]] for position in hidden_items], thresholds)
-    details = {"scans": scans, "sensitive": tuple(baskets.items[position] for position in hidden_items)}
-    release = Release(baskets, method, method.list_claims(baskets, thresholds), {"exposed_rules": 0})
-    return build_hiding_plan(baskets, taken_baskets, draft, release, details)
+    def plan(self, method: HideItems, baskets: StoredBaskets, randomness: Randomness) -> StoredHidingPlan:
+        """Decide what is removed; nothing is drawn."""
+        item_places = index_item_names(baskets, method.items, "the items to hide")
+        hidden_items = list(dict.fromkeys(item_places[item] for item in method.items))
+        thresholds = method.compute_thresholds(len(baskets))
+        companion_mask = _flag_companions(baskets, hidden_items, thresholds.least)
+        # Bits of the items on left sides, and whole numbers for each occurrence.
+        weight = Weight(60 + 2 * len(hidden_items) + int(companion_mask.sum()) / 8, 64)
+        taken_baskets = baskets.take(companion_mask, companion_mask, "hiding items", CURE, weight)
+        number = renumber_items(baskets.items, taken_baskets.baskets.items)
+        draft = BasketDraft.of(
+            taken_baskets.baskets, [number[position] for position in hidden_items], taken_baskets.sizes
+        )
+        scans = hide_completely(draft, [draft.column[number[position]] for position in hidden_items], thresholds)
+        details = {"scans": scans, "sensitive": tuple(baskets.items[position] for position in hidden_items)}
+        release = Release(baskets, method, method.list_claims(baskets, thresholds), {"exposed_rules": 0})
+        return build_hiding_plan(baskets, taken_baskets, draft, release, details)
 
 
 def _flag_companions(baskets: StoredBaskets, hidden_items: list[int], least: int) -> Flags:

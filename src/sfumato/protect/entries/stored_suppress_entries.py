@@ -25,12 +25,11 @@ from sfumato.mine.entries.cells import PUBLIC, TableCells
 from sfumato.protect.entries.stored_items import pack_visible, read_stored_cells
 from sfumato.protect.entries.suppress_entries import SuppressEntries
 from sfumato.protect.rowwise_plan import RowwisePlan
+from sfumato.protect.stored_method import StoredTableMethod
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.table import Missing
 
-RUNS = "suppress_entries against rules"
-"""What of the method runs, for errors."""
 _BYTES_A_CELL, _BYTES_A_ROW = 12, 60
 """What mining holds of each published cell and each row at its peak; checking the release holds less."""
 _BYTES_A_VALUE = 400
@@ -74,35 +73,39 @@ def _make_empty(column: pl.Series) -> pl.Series:
     return pl.Series(column.name, [None], dtype=column.dtype).new_from_index(0, len(column))
 
 
-def explain_unstored(method: SuppressEntries) -> str | None:
-    """What of the method does not run on stored rows; None if it runs."""
-    if method.search == "exact":
-        return "suppress_entries with search = exact"
-    if method.learner_risk is not None:
-        return "suppress_entries with learner_risk"
-    if method.discretize:
-        return "suppress_entries with discretize"
-    if any(entry.mask is not None for entry in method.private):
-        return "suppress_entries with a mask"
-    return None
+class StoredSuppressEntries(StoredTableMethod[SuppressEntries]):
+    """Entries blanked against rules, by the search of memory."""
 
+    runs = "suppress_entries against rules"
 
-def plan_stored(method: SuppressEntries, table: StoredTable, randomness: Randomness) -> BlankingPlan:
-    """Find the entries to be blanked, and say what is published, promised and lost."""
-    if not len(table):
-        raise DataError(f"{table.source}: the table has no rows")
-    outline = table.outline
-    names = [name for name in table.rows.schema if name not in outline.identifying]
-    room = find_memory_budget() - _estimate_mining(table, names)
-    cells = read_stored_cells(table, names, method.private, randomness.generator())
-    outcome = method.find_entries(cells, room)
-    visible = _list_visible_values(cells, outcome.derived.states)
-    blank_columns = [name for name, values in visible.items() if values.missing]
-    types = _decide_types(visible)
-    shown_bits = pack_visible(outcome.derived.states)
-    plan = BlankingPlan(table, Release(outline, method, (), {}), shown_bits, types)
-    published_table = replace(outline.with_frame(plan.publish(outline.frame)), missing=Missing.MATCHES_ANY)
-    return replace(plan, release=method.describe_release(outline, published_table, outcome, blank_columns))
+    def explain_unstored(self, method: SuppressEntries) -> str | None:
+        """What of the method does not run on stored rows; None if it runs."""
+        if method.search == "exact":
+            return "suppress_entries with search = exact"
+        if method.learner_risk is not None:
+            return "suppress_entries with learner_risk"
+        if method.discretize:
+            return "suppress_entries with discretize"
+        if any(entry.mask is not None for entry in method.private):
+            return "suppress_entries with a mask"
+        return None
+
+    def plan(self, method: SuppressEntries, table: StoredTable, randomness: Randomness) -> BlankingPlan:
+        """Find the entries to be blanked, and say what is published, promised and lost."""
+        if not len(table):
+            raise DataError(f"{table.source}: the table has no rows")
+        outline = table.outline
+        names = [name for name in table.rows.schema if name not in outline.identifying]
+        room = find_memory_budget() - _estimate_mining(table, names)
+        cells = read_stored_cells(table, names, method.private, randomness.generator())
+        outcome = method.find_entries(cells, room)
+        visible = _list_visible_values(cells, outcome.derived.states)
+        blank_columns = [name for name, values in visible.items() if values.missing]
+        types = _decide_types(visible)
+        shown_bits = pack_visible(outcome.derived.states)
+        plan = BlankingPlan(table, Release(outline, method, (), {}), shown_bits, types)
+        published_table = replace(outline.with_frame(plan.publish(outline.frame)), missing=Missing.MATCHES_ANY)
+        return replace(plan, release=method.describe_release(outline, published_table, outcome, blank_columns))
 
 
 @dataclass(frozen=True)

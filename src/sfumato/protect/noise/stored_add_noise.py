@@ -23,14 +23,13 @@ from sfumato.protect.noise.disturbed_column import DisturbedColumn, ShownNumbers
 from sfumato.protect.noise.noise_columns import NumberColumn, NumberFacts, fit_number_column
 from sfumato.protect.noise.row_draws import RowDraws
 from sfumato.protect.rowwise_plan import RowwisePlan
+from sfumato.protect.stored_method import StoredTableMethod
 from sfumato.public.noise_law import Noise
 from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
 
-RUNS = "add_noise in columns of their own"
-"""What of the method runs, for errors."""
 MOST_VALUES = 1 << 20
 """Cuts are made between this many different values at the most."""
 
@@ -100,35 +99,39 @@ class NoisePlan(RowwisePlan):
         return publish_cells(column.take(cells), noise, self.draws, first)
 
 
-def explain_unstored(method: AddNoise) -> str | None:
-    """What of the method does not run on stored rows; None if it runs."""
-    return "add_noise with kind = correlated" if method.kind == "correlated" else None
+class StoredAddNoise(StoredTableMethod[AddNoise]):
+    """The noise of a column depends on no other column."""
 
+    runs = "add_noise in columns of their own"
 
-def plan_stored(method: AddNoise, table: StoredTable, randomness: Randomness) -> NoisePlan:
-    """Scale the noise of each column to its range, and say what is published, promised and lost."""
-    outline = table.outline
-    method.refuse_unfit_columns(outline)
-    if not len(table):
-        raise DataError(f"{table.source}: the table has no rows")
-    names = [method.columns] if isinstance(method.columns, str) else list(method.columns)
-    columns = _read_columns(method, table, names)
-    cuts = {
-        name: _cut_stored_column(columns[name], method.discretize[name], table)
-        for name in names
-        if name in method.discretize
-    }
-    laws = {name: (column, method.choose_law(column)) for name, column in columns.items() if name not in cuts}
-    draws = RowDraws(draw_bytes(randomness))
-    plan = NoisePlan(table, Release(outline, method, (), {}), laws, cuts, {}, draws)
-    shown_numbers, types = _look_ahead(plan, names)
-    plan = replace(plan, types=types)
-    noisy = [
-        DisturbedColumn(column, noise, pl.Series(name, [], dtype=types[name]), shown_numbers[name])
-        for name, (column, noise) in laws.items()
-    ]
-    published_table = outline.with_frame(plan.publish(outline.frame))
-    return replace(plan, release=method.describe_release(outline, published_table, noisy, list(cuts.values())))
+    def explain_unstored(self, method: AddNoise) -> str | None:
+        """What of the method does not run on stored rows; None if it runs."""
+        return "add_noise with kind = correlated" if method.kind == "correlated" else None
+
+    def plan(self, method: AddNoise, table: StoredTable, randomness: Randomness) -> NoisePlan:
+        """Scale the noise of each column to its range, and say what is published, promised and lost."""
+        outline = table.outline
+        method.refuse_unfit_columns(outline)
+        if not len(table):
+            raise DataError(f"{table.source}: the table has no rows")
+        names = [method.columns] if isinstance(method.columns, str) else list(method.columns)
+        columns = _read_columns(method, table, names)
+        cuts = {
+            name: _cut_stored_column(columns[name], method.discretize[name], table)
+            for name in names
+            if name in method.discretize
+        }
+        laws = {name: (column, method.choose_law(column)) for name, column in columns.items() if name not in cuts}
+        draws = RowDraws(draw_bytes(randomness))
+        plan = NoisePlan(table, Release(outline, method, (), {}), laws, cuts, {}, draws)
+        shown_numbers, types = _look_ahead(plan, names)
+        plan = replace(plan, types=types)
+        noisy = [
+            DisturbedColumn(column, noise, pl.Series(name, [], dtype=types[name]), shown_numbers[name])
+            for name, (column, noise) in laws.items()
+        ]
+        published_table = outline.with_frame(plan.publish(outline.frame))
+        return replace(plan, release=method.describe_release(outline, published_table, noisy, list(cuts.values())))
 
 
 def _cut_stored_column(column: StoredColumn, how: Cuts, table: StoredTable) -> CutColumn:

@@ -42,7 +42,7 @@ def show_distributions(account: RunAccount, most: int) -> dict[str, Any]:
             figures.append(
                 _show_histogram(account, name) or _show_bars(name, shown_counts, internal, content.name_things(account))
             )
-    coded_names = wording.list_names([name for name in account.distributions if name in coded_columns], most=20)
+    coded_names = wording.quote_first_names([name for name in account.distributions if name in coded_columns], most=20)
     return {"drawn": figures, "single": single, "coded": coded_names, "left": len(names) - len(names[:most])}
 
 

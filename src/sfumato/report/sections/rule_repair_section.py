@@ -138,9 +138,11 @@ def _list_unused(release: Release, original: Table) -> list[str]:
     varied_columns = [name for name in texts if frame[name].drop_nulls().n_unique() > MOST_VALUES]
     sentences = []
     if uncut:
-        sentences.append(f"Not used, because numbers are split at given cuts only: {wording.list_names(uncut)}.")
+        sentences.append(f"Not used, because numbers are split at given cuts only: {wording.quote_first_names(uncut)}.")
     if varied_columns:
-        sentences.append(f"Not used, because of more than {MOST_VALUES} values: {wording.list_names(varied_columns)}.")
+        sentences.append(
+            f"Not used, because of more than {MOST_VALUES} values: {wording.quote_first_names(varied_columns)}."
+        )
     unknown = frame[method.target].null_count()
     if unknown:
         sentences.append(f"{wording.count_noun(unknown, 'row has', 'rows have')} no class, and are left out.")

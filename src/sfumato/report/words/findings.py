@@ -199,11 +199,11 @@ def _describe_knowledge(attack: Mapping[str, Any], body: Mapping[str, Any]) -> s
     quasi = [name for name, role in body.get("roles", {}).items() if role == "quasi_identifying"]
     sides = attack_stories.find_known_columns(attack)
     if len(sides) > 1:
-        return "; on the other side ".join(wording.list_names(side) for side in sides)
+        return "; on the other side ".join(wording.quote_first_names(side) for side in sides)
     if sides:
         if len(quasi) > 1 and set(sides[0]) == set(quasi):
             return f"all {len(quasi)} quasi-identifying columns"
-        return wording.list_names(sides[0])
+        return wording.quote_first_names(sides[0])
     parameters = attack.get("parameters", {})
     keyword, share = parameters.get("knowledge"), parameters.get("known_share", 1.0)
     if not isinstance(keyword, str):

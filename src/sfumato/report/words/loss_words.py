@@ -8,7 +8,7 @@ from typing import Any
 
 from sfumato.change_kinds import ChangeKind, LossWords
 from sfumato.losses import BUDGET, LOSSES, LossEntry, adds_up
-from sfumato.report.words.wording import list_names, spell_name
+from sfumato.report.words.wording import quote_first_names, spell_name
 from sfumato.runtime.lazy import find_tagged_class
 
 _LARGEST = " Of several methods, the largest counts."
@@ -66,7 +66,7 @@ def _describe_budget(body: Mapping[str, Any]) -> str:
     missing_words = " It is not hidden whose answer is missing." if shows_missing else ""
     if published_columns <= set(answers):
         return LOSSES["epsilon"].meaning + missing_words
-    subject = f"What is published of a person in {list_names(answers)}"
+    subject = f"What is published of a person in {quote_first_names(answers)}"
     verb = " is" if len(answers) == 1 else ", taken together, is"
     return f"{subject}{verb}{BUDGET} It says nothing about what other columns disclose.{missing_words}"
 

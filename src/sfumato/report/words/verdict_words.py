@@ -41,12 +41,12 @@ def _explain_not_counted(body: Mapping[str, Any]) -> str:
     coded_names = [name for name in names if name in codes]
     sentence = (
         f"Not counted, because others do not know a person's noise, drawn values or codes: "
-        f"{wording.list_names(names, most=20)}."
+        f"{wording.quote_first_names(names, most=20)}."
     )
     if coded_names:
         sentence += (
-            f" Anyone who sorts or counts the codes of {wording.list_names(coded_names, most=20)} may still learn the "
-            "values, and look people up by them."
+            f" Anyone who sorts or counts the codes of {wording.quote_first_names(coded_names, most=20)} may still "
+            "learn the values, and look people up by them."
         )
     return sentence
 
@@ -67,7 +67,7 @@ def _write_outgoing_headline(body: Mapping[str, Any]) -> str:
     if verdict["unique_rows"]:
         rows = verdict["unique_rows"][-1]
         if rows["share"]:
-            names = wording.list_names(rows["columns"])
+            names = wording.quote_first_names(rows["columns"])
             sentences.append(f"{wording.format_percent(rows['share'])} of the published rows are unique by {names}.")
         else:
             sentences.append(f"No published row was found to be unique by {_COLUMN_COUNTS[len(rows['columns']) - 1]}.")
@@ -122,7 +122,7 @@ def list_unique_rows(verdict: Mapping[str, Any]) -> list[UniqueRowTexts]:
 def _describe_unique_rows(rows: Mapping[str, Any]) -> str:
     if not rows["share"]:
         return "none found"  # of many columns, not every combination is tried
-    return f"{wording.format_percent(rows['share'])}, by {wording.list_names(rows['columns'])}"
+    return f"{wording.format_percent(rows['share'])}, by {wording.quote_first_names(rows['columns'])}"
 
 
 class OfficerAnswer(NamedTuple):

@@ -292,7 +292,7 @@ def shorten_distinctly(labels: Sequence[str], most: int) -> list[str]:
     return labels_so_far
 
 
-def list_names(names: Iterable[str], most: int = 12) -> str:
+def quote_first_names(names: Iterable[str], most: int = 12) -> str:
     """The first few names, quoted and comma-separated."""
     shown_names = [f'"{shorten_label(name)}"' for name in names]
     rest = len(shown_names) - most

@@ -24,7 +24,7 @@ from sfumato.measure.baskets.stored_hiding import (
     measure_stored_basket_claim,
 )
 from sfumato.protect.baskets.stored_hiding import StoredHidingPlan
-from sfumato.protect.stored_plan import plan_stored
+from sfumato.protect.stored_method import plan_stored
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.runtime.progress import report_progress

@@ -34,7 +34,8 @@ from sfumato.measure.anonymity.stored_classes import count_stored_sizes
 from sfumato.measure.changes import refuse_false_statements
 from sfumato.measure.stored_changes import StoredComparison, compare_stored
 from sfumato.measure.stored_claims import StoredEvidence, measure_stored_claim
-from sfumato.protect.stored_plan import StoredPlan, plan_stored
+from sfumato.protect.stored_method import plan_stored
+from sfumato.protect.stored_plan import StoredPlan
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.run_account import RunAccount

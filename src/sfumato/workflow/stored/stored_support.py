@@ -11,7 +11,7 @@ from sfumato.engine.basket_staging import BasketSource
 from sfumato.engine.choice import EngineChoice, choose_basket_engine, choose_engine
 from sfumato.engine.engine_names import EngineName
 from sfumato.errors import PolicyError
-from sfumato.protect.stored_plan import explain_unstored, list_stored_methods
+from sfumato.protect.stored_method import explain_unstored_method, list_stored_methods
 from sfumato.workflow.policy import DEMO, Policy
 
 
@@ -68,7 +68,7 @@ def _describe_runnable(policy: Policy) -> str:
 def _list_unsupported_baskets(policy: Policy) -> list[str]:
     """What a policy asks of baskets that duckdb does not run."""
     features = ["several methods"] if len(policy.protect) > 1 else []
-    features += [why for method in policy.protect if (why := explain_unstored(method)) is not None]
+    features += [why for method in policy.protect if (why := explain_unstored_method(method)) is not None]
     features += _explain_attacks(policy, StoredSetting())
     if policy.data.format == "comma":
         features.append("format = comma")
@@ -88,7 +88,7 @@ def list_unsupported(policy: Policy) -> list[str]:
     features = ["the built-in population"] if policy.data.path == DEMO else []
     if len(policy.protect) > 1:
         features.append("several methods")
-    features += [why for method in policy.protect if (why := explain_unstored(method)) is not None]
+    features += [why for method in policy.protect if (why := explain_unstored_method(method)) is not None]
     draws = [name for method in policy.protect for name in method.list_law_columns()]
     if drawn_columns := [name for name in policy.roles.quasi_identifying if name in draws]:
         features.append(

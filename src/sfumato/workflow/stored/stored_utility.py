@@ -18,7 +18,7 @@ from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
 from sfumato.workflow.summary.class_sizes import find_promised_k, measure_stored_class_sizes
 from sfumato.workflow.summary.release_utility import count_left_out_rows
-from sfumato.workflow.summary.suppression_summary import get_starred_rows
+from sfumato.workflow.summary.suppression_summary import classify_starred_rows
 
 
 def refuse_unmeasured_losses(changes: Iterable[Change]) -> None:
@@ -59,7 +59,7 @@ def _measure_labels(evidence: StoredEvidence, original: StoredTable) -> dict[str
 
 def _measure_sizes(release: Release, evidence: StoredEvidence) -> dict[str, float]:
     promised_k = find_promised_k(claim.model_dump() for claim in release.claims)
-    return measure_stored_class_sizes(evidence, get_starred_rows(release), promised_k)
+    return measure_stored_class_sizes(evidence, classify_starred_rows(release), promised_k)
 
 
 def _measure_largest_losses(release: Release, evidence: StoredEvidence) -> dict[str, float]:

@@ -20,7 +20,7 @@ from sfumato.table import Table
 from sfumato.workflow.outgoing import count_published_labels
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.summary.next_steps import list_advice
-from sfumato.workflow.summary.suppression_summary import get_starred_rows
+from sfumato.workflow.summary.suppression_summary import classify_starred_rows
 
 
 def gather_account(
@@ -98,5 +98,5 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
     return replace(
         run_account,
         sizes_before=measure.class_size_counts(original),
-        sizes_after=measure.class_size_counts(published_table, None, get_starred_rows(release)),
+        sizes_after=measure.class_size_counts(published_table, None, classify_starred_rows(release)),
     )

@@ -39,7 +39,7 @@ from sfumato.table import Table
 from sfumato.workflow.outgoing import PUBLISHED_LOSS
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.summary.class_sizes import find_promised_k, measure_class_sizes
-from sfumato.workflow.summary.suppression_summary import get_starred_rows
+from sfumato.workflow.summary.suppression_summary import classify_starred_rows
 
 
 def measure_utility(
@@ -195,7 +195,7 @@ def _measure_class_utility(
         }
     return {
         **detail_figures,
-        **measure_class_sizes(published_table, get_starred_rows(release), promised_k),
+        **measure_class_sizes(published_table, classify_starred_rows(release), promised_k),
         **({"total_variation": sum(distances.values()) / len(distances)} if distances else {}),
     }
 

@@ -12,7 +12,7 @@ from sfumato.suppression import SuppressedRows, Suppression
 from sfumato.workflow.policy import Policy
 
 
-def get_starred_rows(release: Release) -> Literal["class", "suppressed"]:
+def classify_starred_rows(release: Release) -> Literal["class", "suppressed"]:
     """Whether rows of stars are suppressed rows or an ordinary class, as the methods state."""
     return "suppressed" if any(change.starred for change in release.changes) else "class"
 
