@@ -225,7 +225,7 @@ SURVIVORS = [
     for example in METHOD_EXAMPLES
     if example.subject.shape == "table"
     and (footprint := example.subject.footprint(example.data())).survives_blanks
-    and not footprint.stars_rows
+    and footprint.stars is None
 ]
 
 

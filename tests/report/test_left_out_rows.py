@@ -33,6 +33,9 @@ def test_a_share_of_rows_is_that_of_the_number_beside_it(
 ) -> None:
     note = content._describe_suppressed_share(describe_body(suppressed, published, share))
     assert note.replace("\u00a0", " ") == words
+    dropping = {**describe_body(suppressed, published, share), "missing": "drop"}
+    note = content._describe_suppressed_share(dropping)  # who was left out before is not among the rows
+    assert note.replace("\u00a0", " ") == words.replace("all rows", "rows with no missing value")
 
 
 def test_rows_that_may_be_left_out_have_a_section() -> None:

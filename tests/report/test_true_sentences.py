@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 import random
 import re
 from pathlib import Path
@@ -222,3 +223,15 @@ def test_a_star_that_somebody_holds_is_a_value(tmp_path: Path, monkeypatch: pyte
     pipeline.run(Policy.parse(policy, tmp_path / "policy.toml"), tmp_path / "out")
     text = read_text(tmp_path / "out" / "private" / "report.html")
     assert re.search(r"town insensitive unchanged – 2 2 ", text), text[text.find("town insensitive") :][:60]
+
+
+def test_a_star_is_no_value_of_a_column_that_is_unchanged_but_for_suppressed_rows() -> None:
+    people = sf.Table.of(
+        {"sex": ["f", "f", "f", "f", "m", "m", "m", "m", "f", "x"], "note": list(range(10))},
+        roles={"sex": "quasi_identifying", "note": "sensitive"},
+    )
+    run = sf.run(people, sf.Generalize(models=[sf.KAnonymity(k=2)], suppression_limit=0.2))
+    assert sorted(run.release.data.frame["sex"].unique()) == ["*", "f", "m"]
+    assert run.files is not None
+    page = html.unescape(re.sub(r"<[^>]+>", " ", run.files.contents["release/report.html"].decode("utf-8")))
+    assert re.search(r"sex\s+quasi-identifying\s+unchanged, suppressed rows starred\s+2\s+f\s+m\s", page)

@@ -651,3 +651,26 @@ def test_a_hidden_folder_that_is_not_our_own_moves_nothing(tmp_path: Path, is_in
         with pytest.raises(sf.DataError, match="signing key did not write that"), reserve_target(out):
             pass
     assert (victim / "diary.txt").read_text() == "mine"
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="no file system here that holds no files of ours")
+def test_a_folder_that_holds_no_files_is_refused() -> None:
+    """Making a folder there fails as if it were missing, however often it is tried."""
+    with (
+        pytest.raises(DataError, match="/proc/nowhere: the release cannot be written there"),
+        reserve_target(Path("/proc/nowhere")),
+    ):
+        raise AssertionError("nothing can be written there")
+
+
+def test_a_target_in_a_folder_that_is_gone_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    current = tmp_path / "gone"
+    current.mkdir()
+    monkeypatch.chdir(current)
+    current.rmdir()
+    with (
+        pytest.raises(DataError, match="out: the current folder no longer exists; change"),
+        reserve_target(Path("out")),
+    ):
+        raise AssertionError("nothing can be written there")
+    monkeypatch.chdir(tmp_path)

@@ -138,7 +138,8 @@ def test_methods_of_sensitive_columns_are_told_about_stars(sensitive_method: Any
     for order in permutations((star_method, sensitive_method)):
         message = find_message(order, table)
         assert message is not None and f'{tag} empties "pay" in suppressed rows' in message
-        assert f"let {tag} star no row (" in message
+        settings = message.partition(f"let {tag} star no row (")[2].partition(")")[0]
+        assert settings and set(re.findall(r"(\w+) = ", settings)) <= set(type(star_method).model_fields)
         put_first = re.search(r"put (\w+) first, and let", message)
         cured_order = sorted(order, key=lambda method: method.method != put_first[1]) if put_first else order
         may_drop = '"drop"' in message and isinstance(star_method, sf.Generalize)

@@ -5,8 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sfumato.table import Missing, Table
+
+
+class StarSettings(NamedTuple):
+    """Settings under which a method that stars rows stars none, in words for errors."""
+
+    keep_rows: str
+    """It publishes all rows, none of them with stars."""
+    drop_rows: str = ""
+    """It leaves these rows out; empty if it cannot."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +39,9 @@ class Footprint:
     """Whether it only blanks cells."""
     survives_blanks: bool = False
     """Whether its claims still hold if cells are blanked later, unless it stars rows."""
-    stars_rows: bool = False
-    """Whether it may publish rows with `*` in every quasi-identifying column: it states how many, and that they look
-    alike."""
+    stars: StarSettings | None = None
+    """If it may publish rows with `*` in every quasi-identifying column, of which it states how many there are and that
+    they look alike: the settings under which it stars no row."""
     empties: frozenset[str] = frozenset()
     """Of the columns that it changes, those that it only empties, in the rows that it stars."""
 
@@ -57,7 +67,7 @@ def trace_classes(
     emptied_columns: Iterable[str] = (),
     drops_rows: bool = False,
     survives_blanks: bool = False,
-    stars_rows: bool = False,
+    stars: StarSettings | None = None,
 ) -> Footprint:
     """The footprint of a method that puts people into classes; `judged_columns` are those that models look at.
 
@@ -72,7 +82,7 @@ def trace_classes(
         promises=looked_at,
         drops_rows=drops_rows or may_drop_rows(table),
         survives_blanks=survives_blanks,
-        stars_rows=stars_rows,
+        stars=stars,
         empties=empties,
     )
 

@@ -21,6 +21,7 @@ from sfumato.report.run_account import RunAccount
 from sfumato.report.words import loss_words, wording
 from sfumato.rules import Rules
 from sfumato.runtime.lazy import find_tagged_class
+from sfumato.table import Missing
 
 
 @dataclass(frozen=True)
@@ -230,7 +231,8 @@ def _describe_suppressed_share(body: Mapping[str, Any]) -> str:
     totals = (published_count, published_count + count)  # with stars in the release, or not in it
     if not shares or shares[0] is None or count not in [round(shares[0] * total) for total in totals]:
         return ""
-    return f"{wording.format_percent(shares[0])} of all rows"
+    rows = "rows with no missing value" if body.get("missing") == Missing.DROP else "all rows"
+    return f"{wording.format_percent(shares[0])} of {rows}"
 
 
 def find_smallest_crowd(sizes: pl.DataFrame) -> int:
@@ -307,7 +309,7 @@ def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> 
     counts, role = account.distributions[name], str(account.certificate["roles"].get(name, ""))
     published_counts = counts.filter(pl.col("published") > 0).sort(["published", "value"], descending=[True, False])
     blank_label = "*" if "*" in published_counts["value"].to_list() else "(empty)"
-    is_kept = all(change.kind is ChangeKind.KEPT for change in changes)  # then somebody has a value that reads "*"
+    is_kept = all(change.trivial for change in changes)  # then somebody has a value that reads "*"
     labels = wording.NON_VALUES[:1] if is_kept else wording.NON_VALUES
     published_counts = published_counts.filter(~pl.col("value").is_in(labels))
     generalization = next((change for change in changes if change.level is not None), None)

@@ -54,6 +54,8 @@ _DISK_FAULTS = {
     errno.EACCES, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EMFILE, errno.ENAMETOOLONG, errno.ENOSPC, errno.EPERM,
     errno.EROFS,
 }  # fmt: skip
+_MOST_TRIES = 100
+"""How often a folder is made again that other runs remove before a lock is in it."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +115,12 @@ class ReservedTarget:
                 self._made_folders.append(folder)
 
     def _wait(self, lock: FolderLock) -> None:
-        while True:
-            try:
-                return lock.wait(self.path)
-            except FileNotFoundError:  # a run that just failed removed the folder that it had made
-                self._make_parents()
+        for _ in range(_MOST_TRIES):
+            with suppress(FileNotFoundError):  # a run that just failed removed the folder that it had made
+                lock.wait(self.path)
+                return
+            self._make_parents()
+        lock.wait(self.path)  # or no file can be made there, as in /proc
 
     @contextmanager
     def stage_folders(self) -> Iterator[StagingFolder]:
@@ -226,13 +229,23 @@ class ReservedTarget:
 @contextmanager
 def reserve_target(out: Path) -> Iterator[ReservedTarget]:
     """Lock a target from reading to publishing; nothing stray is left, whatever happens."""
-    target = ReservedTarget(out.absolute())
+    target = ReservedTarget(_locate_target(out))
     try:
         target.open()
         yield target
     finally:
         with hold_signals():
             target.close()
+
+
+def _locate_target(out: Path) -> Path:
+    """The whole path of a target, which the current folder may begin."""
+    try:
+        return out.absolute()
+    except FileNotFoundError:
+        raise DataError(
+            f"{out}: the current folder no longer exists; change to another one, or give the whole path of the target"
+        ) from None
 
 
 def _choose_workspace_folder(out: Path) -> Path:

@@ -234,3 +234,18 @@ def test_a_class_accepted_by_a_hair_rules_nothing_out() -> None:
     release = sf.Generalize(models=(sf.TCloseness(t=0.5, column="s", distance="ordered"),)).protect(table)
     assert release.details["levels"] == {"q": 0}
     assert all(finding.holds for finding in sf.check(release, table))
+
+
+def test_local_recoding_publishes_one_class_of_everybody_if_only_that_is_safe() -> None:
+    """The only accepted class shows `*` for all; as suppressed rows, all of them were more than the limit allows."""
+    table = sf.Table.of(
+        {"age": [20, 31, 42, 53, 64, 75], "pay": [1, 2, 3, 1, 2, 3]},
+        roles={"age": "quasi_identifying", "pay": "sensitive"},
+    )
+    models = (sf.KAnonymity(k=5), sf.DeltaDisclosure(delta=1, column="pay"))
+    for recoding in ("global", "local"):
+        release = sf.Generalize(models=models, suppression_limit=0.2, recoding=recoding).protect(table)
+        assert release.data.frame["age"].to_list() == ["*"] * 6
+        assert release.data.frame["pay"].to_list() == [1, 2, 3, 1, 2, 3]
+        assert release.losses["suppressed_rows"] == 0
+        assert all(finding.holds for finding in sf.check(release, table))

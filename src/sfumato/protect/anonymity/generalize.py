@@ -65,13 +65,15 @@ from sfumato.protect.anonymity.suppressed_rows import (
     state_suppression,
 )
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue, claim_suppression_within, guard_blanks
-from sfumato.protect.footprint import Footprint, trace_classes
+from sfumato.protect.footprint import Footprint, StarSettings, trace_classes
 from sfumato.protect.method import Alternative, Method
 from sfumato.public.level_choice import LevelChoice
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Release
 from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
+
+_GLOBAL = 'recoding = "global"'
 
 
 class Generalize(Method):
@@ -169,8 +171,15 @@ class Generalize(Method):
             emptied_columns=self._list_emptied_columns(data),
             drops_rows=self.suppressed_rows == "drop" and self.suppression_limit > 0,
             survives_blanks=all(isinstance(model, KAnonymity) for model in self.models),
-            stars_rows=self.recoding == "local" or (self.suppression_limit > 0 and self.suppressed_rows != "drop"),
+            stars=self._list_star_settings(),
         )
+
+    def _list_star_settings(self) -> StarSettings | None:
+        """How it stars no row; None if it stars none. With local recoding, levels may star a row, too."""
+        if self.recoding == "local":
+            return StarSettings(f"{_GLOBAL}, suppression_limit = 0", f'{_GLOBAL}, suppressed_rows = "drop"')
+        stars = self.suppression_limit > 0 and self.suppressed_rows != "drop"
+        return StarSettings("suppression_limit = 0", 'suppressed_rows = "drop"') if stars else None
 
     def _list_emptied_columns(self, data: Table) -> tuple[str, ...]:
         """The columns that suppressed rows do not show."""
@@ -320,10 +329,12 @@ class Generalize(Method):
         if self.recoding == "global":
             return global_rows
         local_rows = unite_starred_rows(grouping, recode_locally(grouping, judge), judge, most)
-        if int((local_rows.node_of_row < 0).sum()) > most:
+        if local_rows.count_suppressed() > most:
             # Rows that are final early can leave a rest that matches nobody: then only the suppressed rows are recoded.
             local_rows = recode_suppressed_rows(grouping, judge, global_rows)
             local_rows = unite_starred_rows(grouping, local_rows, judge, most)
+        if local_rows.count_suppressed() > most:
+            return global_rows  # only as a class of their own do starred rows satisfy the models
         return min(local_rows, global_rows, key=lambda levels: compute_local_losses(grouping, levels)["loss"])
 
     def _build_published(

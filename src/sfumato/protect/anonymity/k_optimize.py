@@ -40,7 +40,7 @@ from sfumato.protect.anonymity.suppressed_rows import (
     state_suppression,
 )
 from sfumato.protect.claims import claim_nobody_named, claim_nothing_untrue
-from sfumato.protect.footprint import Footprint, trace_classes
+from sfumato.protect.footprint import Footprint, StarSettings, trace_classes
 from sfumato.protect.method import Alternative, Method
 from sfumato.protect.named_columns import refuse_infinite, refuse_unpublished
 from sfumato.randomness import Randomness
@@ -99,7 +99,7 @@ class KOptimize(Method):
             judged_columns,
             emptied_columns=list_hidden_columns(data, ()) if self.suppress else (),
             survives_blanks=True,
-            stars_rows=self.suppress,
+            stars=StarSettings("suppress = false") if self.suppress else None,
         )
 
     def list_alternatives(self, table: Table) -> Iterator[Alternative]:

@@ -36,6 +36,10 @@ class RecodedRows:
     node_of_row: Codes
     """Per row of the table, the node at which it became final; −1 for suppressed rows."""
 
+    def count_suppressed(self) -> int:
+        """The number of suppressed rows."""
+        return int((self.node_of_row < 0).sum())
+
     def list_levels(self, column: int) -> Codes:
         """Per row, the level of a column; arbitrary for suppressed rows."""
         return self.nodes[:, column][self.node_of_row]

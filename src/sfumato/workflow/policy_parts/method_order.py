@@ -14,7 +14,7 @@ from itertools import combinations
 from typing import Any, NamedTuple
 
 from sfumato.errors import PolicyError, quote_names
-from sfumato.protect.footprint import Footprint, may_drop_rows
+from sfumato.protect.footprint import Footprint, StarSettings, may_drop_rows
 from sfumato.protect.method import Method
 from sfumato.table import Missing, Table
 
@@ -86,7 +86,7 @@ class _Step(NamedTuple):
             needs=footprint.needs - idle_columns,
             reads=footprint.reads - idle_columns,
             empties=frozenset(),
-            stars_rows=False,
+            stars=None,
         )
         return _Step(self.tag, starless_footprint)
 
@@ -95,7 +95,7 @@ def _find_column_clash(first: _Step, second: _Step, original: Table) -> _Clash |
     """The first column about which two methods do not fit in this order, and why; None if they fit."""
     earlier, later_footprint = first.footprint, second.footprint
     if later_footprint.blanks and earlier.survives_blanks:
-        return _explain_stars(first.tag) if earlier.stars_rows else None
+        return None if earlier.stars is None else _explain_stars(first.tag, earlier.stars)
     if names := later_footprint.changes & (earlier.changes | earlier.promises):
         if names <= earlier.empties | later_footprint.empties:
             return _explain_emptied(_quote(names), first, second, original)
@@ -121,29 +121,37 @@ def _cure_dropped_rows(first: Method, second: Method, original: Table) -> str:
     return "remove one of them"
 
 
-def _explain_stars(first: str) -> _Clash:
+def _explain_stars(first: str, stars: StarSettings) -> _Clash:
     return _Clash(
         f"it may empty cells of suppressed rows, and {first} states how many there are and that they look alike",
-        f"let {first} star no row ({_NO_STARS})",
+        f"let {first} star no row ({_list_settings(stars, may_drop=True)})",
     )
+
+
+def _list_settings(stars: StarSettings, *, may_drop: bool) -> str:
+    """The settings under which no row is starred; only the first of two methods may leave rows out."""
+    return f"{stars.drop_rows}; or {stars.keep_rows}" if may_drop and stars.drop_rows else stars.keep_rows
 
 
 def _explain_emptied(names: str, first: _Step, second: _Step, original: Table) -> _Clash:
     """Both treat some columns, but one of them only because suppressed rows do not show these."""
-    star_tag, promise_tag = (first.tag, second.tag) if first.footprint.empties else (second.tag, first.tag)
+    star_step, promise_step = (first, second) if first.footprint.empties else (second, first)
     kept_steps = first.keep_sensitive(), second.keep_sensitive()
     cure = "remove one of them"
     for step, later_step in (kept_steps, kept_steps[::-1]):
         if _find_column_clash(step, later_step, original) is None:
             order = "" if step.tag == first.tag else f"put {step.tag} first, and "
-            cure = f"{order}let {star_tag} star no row ({_NO_STARS if step.tag == star_tag else _NO_SUPPRESSION})"
+            stars = star_step.footprint.stars
+            assert stars is not None, "it empties cells of the rows that it stars"
+            settings = _list_settings(stars, may_drop=step.tag == star_step.tag)
+            cure = f"{order}let {star_step.tag} star no row ({settings})"
             break
-    reason = f"{star_tag} empties {names} in suppressed rows, and {promise_tag} promises something about {names}"
+    reason = (
+        f"{star_step.tag} empties {names} in suppressed rows, and {promise_step.tag} promises something about {names}"
+    )
     return _Clash(reason, cure)
 
 
-_NO_SUPPRESSION = "suppression_limit = 0, or suppress = false"
-_NO_STARS = f'suppressed_rows = "drop" and global recoding, {_NO_SUPPRESSION}'
 _OTHER_MISSING = 'choose another meaning of missing cells than "drop", such as own_value'
 _APART = "give each method columns of its own, or remove one of them"
 
