@@ -266,6 +266,8 @@ def test_bad_input_is_refused() -> None:
         Microaggregate(k=2).protect(table_of({"x": [1, 2]}, x="sensitive"))
     with pytest.raises(sf.ImpossibleRelease, match="2 rows cannot be hidden among 3"):
         Microaggregate(k=3).protect(table_of({"x": [1, 2]}))
+    with pytest.raises(sf.ImpossibleRelease, match="a single row hides nobody"):  # and k = 1 would be no cure
+        Microaggregate(k=3).protect(table_of({"x": [1]}))
 
 
 def test_a_constant_column_stays_as_it_is() -> None:

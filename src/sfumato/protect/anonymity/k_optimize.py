@@ -26,11 +26,11 @@ from sfumato.data.hierarchies.label_choice import choose_label, choose_range, fi
 from sfumato.data.hierarchies.label_ranges import read_positions
 from sfumato.data.hierarchies.published_labels import Domain, format_range
 from sfumato.details import AnonymityDetails
-from sfumato.errors import DataError, ImpossibleRelease
+from sfumato.errors import DataError
 from sfumato.protect.anonymity.alternatives import use_partition
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model_promises import list_model_promises
-from sfumato.protect.anonymity.participants import select_participants
+from sfumato.protect.anonymity.participants import refuse_too_few, select_participants
 from sfumato.protect.anonymity.search.cut_search import BestCuts, CutGoal, CutSearch
 from sfumato.protect.anonymity.suppressed_rows import (
     blank_rows,
@@ -109,10 +109,7 @@ class KOptimize(Method):
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Order the values, find the best cuts, publish the ranges between them, and star the rows in small classes."""
         table, row_numbers = select_participants(data)
-        if len(table) < self.k:
-            raise ImpossibleRelease(
-                f"{table.source}: {len(table)} rows cannot be hidden among {self.k}; choose k = {len(table)} or less"
-            )
+        refuse_too_few(table, self.k)
         report_progress("encoding the table")
         columns = [_OrderedColumn.of(table, name) for name in table.quasi_identifying]
         labels = self._number_target_classes(table)

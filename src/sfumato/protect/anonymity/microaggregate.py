@@ -21,10 +21,10 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.data.cells.moments_in_text import UtcSpelling, find_utc_spelling
 from sfumato.data.cells.unread_dates import refuse_unread_dates
 from sfumato.details import AnonymityDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
+from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model_promises import list_model_promises
-from sfumato.protect.anonymity.participants import select_participants
+from sfumato.protect.anonymity.participants import refuse_too_few, select_participants
 from sfumato.protect.claims import claim_no_suppression, claim_nobody_named, claim_others_kept
 from sfumato.protect.footprint import Footprint, trace_classes
 from sfumato.protect.method import Method
@@ -86,10 +86,7 @@ class Microaggregate(Method):
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Standardize, group, and replace every cell by its group's centre."""
         table, row_numbers = self._select_usable(data)
-        if len(table) < self.k:
-            raise ImpossibleRelease(
-                f"{table.source}: {len(table)} rows cannot be hidden among {self.k}; choose k = {len(table)} or less"
-            )
+        refuse_too_few(table, self.k)
         report_progress("encoding the table")
         axes = [_GroupingAxis.of(table.frame[name]) for name in self._choose_columns(table)]
         groups = self._group_rows(axes, len(table))

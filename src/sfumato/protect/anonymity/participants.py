@@ -13,7 +13,7 @@ import polars as pl
 
 from sfumato.arrays import Ints
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.table import Missing, Table
 
 
@@ -80,3 +80,12 @@ def _refuse_stars(table: Table, name: str) -> None:
             f'{table.source}: the column "{name}" holds "*" in {star_count} rows, the mark of a suppressed cell; add '
             '"*" to missing_marks, or change its spelling'
         )
+
+
+def refuse_too_few(table: Table, k: int) -> None:
+    """Stop if all rows together are fewer than k."""
+    count = len(table)
+    if count < 2 <= k:
+        raise ImpossibleRelease(f"{table.source}: a single row hides nobody (k = {k}); add the rows of other people")
+    if count < k:
+        raise ImpossibleRelease(f"{table.source}: {count} rows cannot be hidden among {k}; choose k = {count} or less")
