@@ -30,6 +30,7 @@ from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import Made, make_all, make_once, released
 from tests.contract.test_each_column import UNBOUND, breaks
 from tests.contract.test_missing_cells import list_changed, remove_cells
+from tests.contract.test_public_rules import explain_wrong_rule, list_columns
 from tests.contract.test_refusals import (
     FIRST_DAY,
     LAST_DAY,
@@ -364,7 +365,12 @@ def find_telling_check(result: Made, name: str, cell: OddCell) -> str:
                     f'the check "{claim.measure}" tells a cell of "{name}" ({refusal}): name the column and how many '
                     "rows have such cells, never a value"
                 )
-        except Exception as crash:
+            crash = refusal.__context__ if "cannot be measured" in str(refusal) else None
+        except Exception as error:
+            crash = error
+        else:
+            crash = None
+        if crash is not None:
             return (
                 f'the check "{claim.measure}" crashes if one cell of "{name}" is a word ({crash!r}): decide what such '
                 "a cell counts, or raise a DataError that names the column"
@@ -581,9 +587,12 @@ SPELLINGS = {"%Y-%m-%d": "-", "%d.%m.%Y": ".", "%m/%d/%Y": "/"}
 DATE = re.compile(r"\b(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4})\b")
 
 
-def explain_spelling(dated: DatedTable, spelling: str) -> str:
-    """What is wrong if dates are text of a spelling, with the cure; empty if nothing is."""
+def explain_spelling(dated: DatedTable, spelling: str, *, is_holed: bool = False) -> str:
+    """What is wrong if dates are text of a spelling, some of them missing, with the cure; empty if nothing is."""
     name, texts = dated.column, dated.table.frame[dated.column].dt.strftime(spelling)
+    if is_holed:
+        is_known = pl.Series([row % 4 != 1 for row in range(len(texts))])
+        texts = texts.zip_with(is_known, pl.Series([None], dtype=pl.String))
     table = put_column(dated.table, texts)
     trial = try_release(dated.example, table)
     example_text = date(2020, 1, 31).strftime(spelling)
@@ -599,8 +608,10 @@ def explain_spelling(dated: DatedTable, spelling: str) -> str:
     signs = {sign for cell in cells for day in DATE.findall(cell) for sign in re.sub(r"\d", "", day)}
     if signs - {SPELLINGS[spelling]}:
         return f"it publishes dates of another spelling, with {sorted(signs)}, {cure}"
-    fault = find_fault(trial.release, table)
-    return f"{fault} {cure}" if fault else ""
+    if fault := find_fault(trial.release, table):
+        return f"{fault} {cure}; the check and `read_rule` of its kind of change read such text, too"
+    columns = list_columns([Made(dated.example, table, trial.release)])
+    return next((wrong for column in columns if column.name == name and (wrong := explain_wrong_rule(column))), "")
 
 
 @parametrize_examples
@@ -609,6 +620,8 @@ def test_dates_in_text_keep_their_spelling(example: Example) -> None:
     for spelling in SPELLINGS:
         wrong = explain_spelling(dated, spelling)
         assert not wrong, f"{type(example.subject).__name__}: {wrong}"
+    wrong = explain_spelling(dated, "%d.%m.%Y", is_holed=True)
+    assert not wrong, f"{type(example.subject).__name__}: where some dates are missing, {wrong}"
 
 
 def test_another_spelling_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -628,3 +641,15 @@ def test_another_spelling_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "of another spelling, with ['-']" in explain_spelling(dated, "%d.%m.%Y")
     monkeypatch.setattr(sf.Microaggregate, "protect", read)
     assert "it crashes (InvalidOperationError" in explain_spelling(dated, "%d.%m.%Y")
+
+
+def test_missing_dates_in_text_that_are_filled_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    dated, protect = find_dates(take_example("group rare values")), sf.GroupRareValues.protect
+    assert explain_spelling(dated, "%d.%m.%Y", is_holed=True) == ""
+
+    def fill(self: sf.GroupRareValues, data: sf.Table, randomness: Any = None) -> sf.Release:
+        filled = data.frame[dated.column].fill_null(strategy="forward")
+        return protect(self, data.with_frame(data.frame.with_columns(filled)), randomness=randomness)
+
+    monkeypatch.setattr(sf.GroupRareValues, "protect", fill)
+    assert "is not what happened to it" in explain_spelling(dated, "%d.%m.%Y", is_holed=True)

@@ -263,4 +263,5 @@ def test_every_name_of_a_package_is_in_the_documentation(package: Literal["attac
 def test_links_lead_to_files_that_are_there(page: Path) -> None:
     prose = _FENCE.sub("", page.read_text(encoding="utf-8"))
     targets = re.findall(r"(?<!!)\[[^\]]*\]\(([^)#:]+)(?:#[^)]*)?\)", prose)
-    assert [target for target in targets if not (page.parent / target).exists()] == []
+    missing = [target for target in targets if not (page.parent / target).exists()]
+    assert not missing, f"{page.name} links to {missing}, which are no files: correct the paths, or leave the links out"

@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
-from polars.exceptions import ColumnNotFoundError
+from polars.exceptions import ColumnNotFoundError, PolarsError
 
 from sfumato.arrays import Ints
 from sfumato.details import ChainDetails
@@ -209,5 +209,5 @@ def measure_claim(claim: Claim, evidence: Evidence) -> Finding:
             f'the claim "{claim.property}" names a column that is not in the data ({str(error).splitlines()[0]}); give '
             "the data as they were published"
         ) from None
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, PolarsError):
         raise PolicyError(explain_unmeasured(claim)) from None
