@@ -90,14 +90,8 @@ class CopiedRecords(Attack):
         report_progress("copied records")
         people = sample_published_people(release, truth, self.attempts, chance)
         if not len(published_table):
-            return Outcome(
-                attempts=len(people),
-                successes=0,
-                baseline=0,
-                control=None if control is None else 0,
-                targets=secrets,
-                known_columns=(known_columns,),
-            )
+            no_strangers = None if control is None else 0
+            return Outcome(len(people), 0, 0, no_strangers, targets=secrets, known_columns=(known_columns,))
         searches = [
             RowSearch.search_by_distance(table, known_columns)
             for table in list_table_readings(published_table, people, known_columns)

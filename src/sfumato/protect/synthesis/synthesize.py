@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -166,28 +166,7 @@ class Synthesize(Method):
         names = self._list_published(data)
         people = self._split_people(len(data), chance, data.source)
         report_progress("encoding the table")
-        frame = data.frame.select(names)
-        refuse_infinite_cells(frame, data.source)
-        spellings = {name: NumberSpelling.of(frame[name]) for name in names}
-        learnt_columns = {
-            name: SynthesisColumn.of(
-                frame[name][people.learnt_rows], data.source, name in data.hierarchies, spellings[name]
-            )
-            for name in names
-        }
-        drawn_columns = self._list_drawn_columns(data, learnt_columns)
-        if self.smooth:
-            fine = [name for name in drawn_columns if frame.schema[name].is_float() or spellings[name] is not None]
-            loose = [name for name in fine if name not in data.hierarchies]
-            frame = frame.with_columns(
-                settle_digits(frame[name], people.learnt_rows, self.min_leaf, spellings[name]) for name in loose
-            )
-            learnt_columns |= {
-                name: SynthesisColumn.of(
-                    frame[name][people.learnt_rows], data.source, spelling=NumberSpelling.of(frame[name])
-                )
-                for name in loose
-            }
+        frame, learnt_columns, drawn_columns = self._encode_columns(data, names, people.learnt_rows)
         kept_names = [name for name in names if name not in drawn_columns]
         growth = TreeGrowth(self.min_leaf, self.smooth, int(chance.integers(1 << 31)), self.rare == "keep")
         models = fit_models(
@@ -210,6 +189,27 @@ class Synthesize(Method):
             details=self._build_details(people, models, count, chance, redrawn),
             changes=state_changes(self, data, published_table, dict.fromkeys(drawn_columns, ChangeKind.DRAWN)),
         )
+
+    def _encode_columns(self, table: Table, names: list[str], learnt_rows: Ints) -> _EncodedColumns:
+        """The columns as models learn them; smooth ones with as many digits as enough people have."""
+        frame = table.frame.select(names)
+        refuse_infinite_cells(frame, table.source)
+        spellings = {name: NumberSpelling.of(frame[name]) for name in names}
+        columns = {
+            name: SynthesisColumn.of(frame[name][learnt_rows], table.source, name in table.hierarchies, spellings[name])
+            for name in names
+        }
+        drawn_columns = self._list_drawn_columns(table, columns)
+        if self.smooth:
+            fine = [name for name in drawn_columns if frame.schema[name].is_float() or spellings[name] is not None]
+            loose = [name for name in fine if name not in table.hierarchies]
+            frame = frame.with_columns(
+                settle_digits(frame[name], learnt_rows, self.min_leaf, spellings[name]) for name in loose
+            )
+            for name in loose:
+                spelling = NumberSpelling.of(frame[name])
+                columns[name] = SynthesisColumn.of(frame[name][learnt_rows], table.source, spelling=spelling)
+        return _EncodedColumns(frame, columns, drawn_columns)
 
     def _list_published(self, table: Table) -> list[str]:
         names = [name for name in table.frame.columns if name not in table.identifying]
@@ -375,6 +375,16 @@ class _PeopleRows:
 
     learnt_rows: Ints
     aside: Ints
+
+
+class _EncodedColumns(NamedTuple):
+    """The columns of a table as models learn them."""
+
+    frame: pl.DataFrame
+    """All rows, with the digits that are published."""
+    learnt: dict[str, SynthesisColumn]
+    drawn: list[str]
+    """The columns to draw, in order."""
 
 
 def _has_many_words(column: SynthesisColumn) -> bool:

@@ -153,25 +153,14 @@ def _list_cells(cells: Mapping[str, _Cell]) -> set[_Cell]:
 
 def _draw_flows(flows: pl.DataFrame, cells: Mapping[str, _Cell], sides: tuple[str, ...]) -> str:
     """An arrow for each flow from the middle of one cell to that of another, the wider the stronger."""
-    values = [
-        {**_shift(cells[start], cells[goal]), "side": side, "count": count}
-        for side in sides
-        for start, goal, count in flows.select("start", "goal", side).iter_rows()
-        if count and start != goal
-    ]
-    squares = [
-        {"x": cell.column - 0.5, "y": cell.row - 0.5, "x2": cell.column + 0.5, "y2": cell.row + 0.5, "side": side}
-        for side in sides
-        for cell in sorted(_list_cells(cells))
-    ]
-    size = _measure_grid(cells)
+    arrows, size = _list_arrows(flows, cells, sides), _measure_grid(cells)
     width: Spec = {
         "field": "count",
         "type": "quantitative",
         "scale": {"range": [0.4, 5], "domainMin": 0},
         "legend": {
             **_LEGEND,
-            "values": _choose_ticks(max((value["count"] for value in values), default=1)),
+            "values": _choose_ticks(max((arrow["count"] for arrow in arrows), default=1)),
             "symbolType": "stroke",
             "symbolStrokeColor": PALETTE["accent"][0],
         },
@@ -202,7 +191,26 @@ def _draw_flows(flows: pl.DataFrame, cells: Mapping[str, _Cell], sides: tuple[st
             "opacity": {"value": 1},
         },
     }
-    return render_svg(_repeat_sides([*squares, *values], sides, [frames, lines, heads], size))
+    return render_svg(_repeat_sides([*_list_squares(cells, sides), *arrows], sides, [frames, lines, heads], size))
+
+
+def _list_arrows(flows: pl.DataFrame, cells: Mapping[str, _Cell], sides: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The flows from one cell to another, with their ends."""
+    return [
+        {**_shift(cells[start], cells[goal]), "side": side, "count": count}
+        for side in sides
+        for start, goal, count in flows.select("start", "goal", side).iter_rows()
+        if count and start != goal
+    ]
+
+
+def _list_squares(cells: Mapping[str, _Cell], sides: tuple[str, ...]) -> list[dict[str, Any]]:
+    """The corners of each cell."""
+    return [
+        {"x": cell.column - 0.5, "y": cell.row - 0.5, "x2": cell.column + 0.5, "y2": cell.row + 0.5, "side": side}
+        for side in sides
+        for cell in sorted(_list_cells(cells))
+    ]
 
 
 def _shift(start: _Cell, goal: _Cell) -> dict[str, float]:
