@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator
 
 from sfumato.description import Description
 from sfumato.notebook import STAYS, render_grid, render_sentences
+from sfumato.published_law import PublishedLaw
 from sfumato.randomness import Randomness
 from sfumato.release import CoveredRisk, Release, refuse_other_order
 
@@ -206,6 +207,11 @@ class Attack(Description, ABC):
     def choose_story(cls, attack: Mapping[str, Any]) -> str:
         """The story that is true of an attack, by its parameters and what is known of its outcome."""
         return cls.story
+
+    @classmethod
+    def list_plain_targets(cls, targets: Sequence[str], laws: Mapping[str, PublishedLaw]) -> list[str]:
+        """Of the columns that it guessed, those whose numbers it takes as published: it weighs no law of them."""
+        return []
 
     def describe(self) -> dict[str, Any]:
         """The attack and its parameters, for a certificate that is shared."""
