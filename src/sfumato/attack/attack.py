@@ -185,6 +185,8 @@ class Attack(Description, ABC):
 
     gates: ClassVar[tuple[str, ...]] = ()
     """The limits of a gate, apart from `max_risk`, that its outcome is compared with."""
+    draws_curve: ClassVar[bool] = False
+    """Whether its facts are a curve over numbers of known points, in the originals and in the release."""
     speaks_of_some: ClassVar[bool] = False
     """Whether it abstains from people about whom the rows give no answer. Blind guessing is then counted about the
     others only; where cells are untrue, it may be right more often than the attack."""
