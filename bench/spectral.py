@@ -20,6 +20,7 @@ from sfumato.attack.noise.likeliest_value import LikeliestValue
 from sfumato.attack.noise.range_reveal import RangeReveal
 from sfumato.attack.noise.spectral_filter import SpectralFilter
 from sfumato.details import Details
+from sfumato.published_law import read_laws
 from sfumato.release import Release
 
 Floats = npt.NDArray[np.float64]
@@ -53,7 +54,7 @@ def noisy(rows: int, columns: int, rank: int, kind: str = "gaussian", seed: int 
         None,
         (),
         {},
-        Details(public=dict.fromkeys(names, noise_details)),
+        Details(public=read_laws(dict.fromkeys(names, noise_details))),
     )
     return sf.Table.of(pl.concat(true), roles), release
 

@@ -13,6 +13,7 @@ from sfumato.attack.noise.range_reveal import RangeReveal
 from sfumato.attack.noise.spectral_filter import SpectralFilter
 from sfumato.details import Details
 from sfumato.protect.noise.add_noise import AddNoise
+from sfumato.published_law import read_laws
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -38,7 +39,7 @@ def low_rank(rows: int, columns: int, rank: int, ratio: float) -> tuple[Table, R
     true = Table.of(pl.DataFrame(dict(zip(names, data.T, strict=True))), roles)
     noisy = pl.DataFrame(dict(zip(names, (data + chance.normal(size=data.shape)).T, strict=True)))
     public = {name: {"kind": "gaussian", "scale": 1.0, "step": 0} for name in names}
-    return true, Release(Table.of(noisy, roles), None, (), {}, Details(public=public))
+    return true, Release(Table.of(noisy, roles), None, (), {}, Details(public=read_laws(public)))
 
 
 def _rmse(true: Table, estimate: pl.DataFrame) -> float:

@@ -108,7 +108,7 @@ class KindMeaning(NamedTuple):
 def _read_caps(column: RecodedColumn) -> Recode | None:
     """The smallest and the largest published number; None for words, and for numbers with noise."""
     cells = column.cells.drop_nulls()
-    if column.facts or not are_numbers(cells, column.known_values):
+    if column.has_law or not are_numbers(cells, column.known_values):
         return None
     ends = cells.sort()
     return lambda values: values.clip(ends[0], ends[-1])

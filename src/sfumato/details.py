@@ -16,8 +16,8 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.errors import PolicyError
+from sfumato.published_law import PublishedLaw, read_laws
 
-Law = Mapping[str, Any]
 Entry = tuple[int, str]
 """A cell: its row in the release, and its column."""
 DetailsFamily = TypeVar("DetailsFamily", bound="Details")
@@ -47,8 +47,13 @@ class Details(Mapping[str, Any]):
     """The original row of each published row."""
     suppressed: npt.NDArray[np.int64] | None = None
     """Numbers of the original rows that were suppressed."""
-    public: Mapping[str, Law] = field(default_factory=dict)
-    """Column → how it was randomized: analysts need it for estimates. It leaves."""
+    public: Mapping[str, PublishedLaw] = field(default_factory=dict)
+    """Column → how it was randomized: analysts need it for estimates. It leaves. Laws may be given as in a certificate,
+    by their fields."""
+
+    def __post_init__(self) -> None:
+        """Type the laws."""
+        object.__setattr__(self, "public", read_laws(self.public))
 
     def __getitem__(self, name: str) -> Any:
         """A field by its name."""

@@ -28,6 +28,7 @@ from sfumato.notebook import (
     render_rows,
     render_sentences,
 )
+from sfumato.published_law import PublishedLaw
 from sfumato.suppression import NOTHING_SUPPRESSED, Suppression
 from sfumato.table import Table
 
@@ -196,7 +197,7 @@ class Release:
         return next((step for step in reversed(self.list_steps()) if isinstance(step.details, family)), None)
 
     @property
-    def public(self) -> Mapping[str, Mapping[str, Any]]:
+    def public(self) -> Mapping[str, PublishedLaw]:
         """Per column, how it was randomized: analysts need it for estimates. It leaves."""
         return self.details.public
 

@@ -187,7 +187,7 @@ def list_shown(attack: sf.attack.Attack, **outcome: Any) -> dict[str, Any]:
     """An attack as a private report shows it."""
     counts = sf.attack.Outcome(100, 22, 10, targets=("disease",), known_columns=(("age",),)).as_json()
     record = {**attack.describe(), **counts, **outcome, "parameters": attack.describe(), "words": ""}
-    (attack_view,) = findings.list_attacks({**BODY, "attacks": [record]})
+    (attack_view,) = findings.list_attacks({**BODY, "attacks": [record]}, is_internal=True)
     return {**attack_view, "facts": dict(attack_view["facts"])}
 
 

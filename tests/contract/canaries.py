@@ -94,7 +94,7 @@ def published_text(data: Any) -> str:
 
 def unpublished(words: Iterable[str], release: sf.Release) -> list[str]:
     """The words that cannot be seen in released data, nor in what is public of chance (the possible answers)."""
-    visible_text = published_text(release.data) + json.dumps(dict(release.public), default=str)
+    visible_text = published_text(release.data) + json.dumps(dict(release.public), default=dict)
     return [word for word in words if word not in visible_text]
 
 

@@ -21,6 +21,7 @@ from sfumato.attack import Attack
 from sfumato.details import Details, SequenceDetails
 from sfumato.mine.codes.bloom_filters import hash_item
 from sfumato.public.noise_law import Noise
+from sfumato.published_law import read_laws
 
 Chance = np.random.Generator
 Row = dict[str, Any]
@@ -713,7 +714,7 @@ def add_noise(chance: Chance, kind: str, rows: int = 120) -> tuple[sf.Table, sf.
     scale = float(chance.uniform(3, 30))
     noisy_values = true + Noise(kind=kind, scale=scale).draw(chance, rows)
     law = {"kind": kind, "scale": scale, "step": 0, "range": [float(true.min()), float(true.max())]}
-    release = sf.Release(sf.Table.of({"x": noisy_values}), None, (), {}, Details(public={"x": law}))
+    release = sf.Release(sf.Table.of({"x": noisy_values}), None, (), {}, Details(public=read_laws({"x": law})))
     return sf.Table.of({"x": true}), release, true, noisy_values, scale
 
 

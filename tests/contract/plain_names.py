@@ -51,13 +51,13 @@ WRITTEN = {
     "Details": {"suppressed"}, "EncodeBloom": {"keyed"}, "EntropyChange": {"released"},
     "EntryDetails": {"exposed", "hidden"}, "Finding": {"measured"}, "HidingDetails": {"left", "pruned"},
     "Inference": {"known"}, "LikeliestAnswer": {"known"}, "Linkability": {"known"}, "Manifest": {"kept"},
-    "NodeCount": {"accepted", "checked"}, "OutgoingCertificate": {"created"}, "Partition": {"relaxed"},
-    "PatternDetails": {"added"}, "Policy": {"about"}, "PrivateEntries": {"where"}, "Randomness": {"seeded"},
-    "Reconstruction": {"stopped"}, "RepeatedAnswers": {"against", "by"}, "ReportPages": {"outgoing"},
-    "RolesSection": {"identifying"}, "Run": {"published"}, "SequenceDetails": {"moved"},
-    "SideEffects": {"added", "exposed", "removed"}, "Statement": {"learnt"}, "SupportChanges": {"lost"},
-    "SwapDetails": {"changed"}, "Table": {"identifying"}, "TreeTransformer": {"required"}, "Uniques": {"both"},
-    "Verdict": {"accepted", "unchecked"},
+    "NodeCount": {"accepted", "checked"}, "NumberLaw": {"achieved"}, "OutgoingCertificate": {"created"},
+    "Partition": {"relaxed"}, "PatternDetails": {"added"}, "Policy": {"about"}, "PrivateEntries": {"where"},
+    "Randomness": {"seeded"}, "Reconstruction": {"stopped"}, "RepeatedAnswers": {"against", "by"},
+    "ReportPages": {"outgoing"}, "RolesSection": {"identifying"}, "Run": {"published"},
+    "SequenceDetails": {"moved"}, "SideEffects": {"added", "exposed", "removed"}, "Statement": {"learnt"},
+    "SupportChanges": {"lost"}, "SwapDetails": {"changed"}, "Table": {"identifying"},
+    "TreeTransformer": {"required"}, "Uniques": {"both"}, "Verdict": {"accepted", "unchecked"},
 }  # fmt: skip
 """Class → names that policies, certificates, records, pages, users or other libraries write."""
 

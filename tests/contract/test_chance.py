@@ -42,9 +42,7 @@ def list_drawn(release: sf.Release) -> list[str]:
     """The published columns whose law says that they were drawn; without laws, all of a table."""
     laws = release.public
     columns = release.data.frame.columns if isinstance(release.data, sf.Table) else []
-    return [
-        name for name in columns if (not laws or name in laws) and laws.get(name, {}).get("kind") not in WITHOUT_CHANCE
-    ]
+    return [name for name in columns if (name in laws and laws[name].kind not in WITHOUT_CHANCE) or not laws]
 
 
 def explain_same_draws(example: Example, first: sf.Release, second: sf.Release) -> str:
@@ -60,14 +58,7 @@ def explain_same_draws(example: Example, first: sf.Release, second: sf.Release) 
 
 def explain_wrong_laws(method: sf.Method, release: sf.Release) -> str:
     """Where the laws of a release differ from what its method says before it runs, with the cure; empty if nowhere."""
-    unnamed = [name for name, law in release.public.items() if "kind" not in law]
-    if unnamed:
-        return (
-            f"`details.public` has {sorted(unnamed)} without a kind: it holds laws of chance alone, column → "
-            '{"kind": …, "scale": …} as in public/noise_law.py, or p, q and categories; computed from the fields, '
-            "never from the data. If no chance decides, leave it out"
-        )
-    laws = {name: law["kind"] for name, law in release.public.items() if law["kind"] != "synthetic"}
+    laws = {name: law.kind for name, law in release.public.items() if not law.is_synthetic}
     if set(laws) != set(method.list_law_columns()):
         return (
             f"it publishes laws of {sorted(laws)}, and `list_law_columns` gives {sorted(method.list_law_columns())}: "
@@ -123,8 +114,9 @@ def test_laws_that_a_method_does_not_announce_are_noticed() -> None:
         for name in ("add noise", "round numbers")
     )
     assert "select among draws" in explain_wrong_laws(rounding.example.subject, noise.release)
-    kindless = replace(noise.release, details=replace(noise.release.details, public={"age": {"scale": 3.0}}))
-    assert "['age'] without a kind" in explain_wrong_laws(noise.example.subject, kindless)
+    kindless: Any = {"age": {"scale": 3.0}}
+    with pytest.raises(sf.DataError, match="needs a `kind`"):
+        replace(noise.release.details, public=kindless)
     intervals = make_once(
         next(candidate for candidate in CHANCE if getattr(candidate.subject, "kind", "") == "discretize")
     )
@@ -254,9 +246,9 @@ WITHOUT_LAWS = ("synthesize",)
 def explain_wrong_law(release: sf.Release, table: sf.Table) -> str:
     """Which published law is not that of the cells, with the cure; empty if none."""
     for name in list_drawn(release):
-        law, columns = release.public.get(name, {}), (table.frame[name], release.data.frame[name])
-        compare = COMPARED.get(law.get("kind", ""))
-        far = 0.0 if compare is None else compare(law, *columns)
+        law, columns = release.public.get(name), (table.frame[name], release.data.frame[name])
+        compare = None if law is None else COMPARED.get(law.kind)
+        far = 0.0 if law is None or compare is None else compare(law, *columns)
         if far > MOST:
             return (
                 f'the law that it publishes for "{name}" ({law}) is not that of its cells: in {len(table)} rows, their '
@@ -270,7 +262,7 @@ def explain_wrong_law(release: sf.Release, table: sf.Table) -> str:
 def has_compared_law(example: Example) -> bool:
     """Whether the test below knows what some law of its release says."""
     result = make_once(example)
-    return result.is_table and any(law.get("kind") in COMPARED for law in result.release.public.values())
+    return result.is_table and any(law.kind in COMPARED for law in result.release.public.values())
 
 
 LAWFUL = [
@@ -299,7 +291,7 @@ def test_a_wrong_law_is_noticed(name: str, part: str) -> None:
     table = repeat_rows(example.data())
     release = released(example, table)
     assert explain_wrong_law(release, table) == ""
-    wrong = {column: {**law, part: law[part] * 0.9} for column, law in release.public.items()}
+    wrong = {column: law.model_copy(update={part: law[part] * 0.9}) for column, law in release.public.items()}
     forged = replace(release, details=replace(release.details, public=wrong))
     assert "is not that of its cells" in explain_wrong_law(forged, table)
 

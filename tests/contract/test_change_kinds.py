@@ -54,7 +54,7 @@ def test_a_rule_is_read_off_what_is_published_or_not_at_all(kind: ChangeKind) ->
     assert read is not None
     columns = (pl.Series("a", [1, 2, None]), pl.Series("a", CELLS), pl.Series("a", [None, None], dtype=pl.String))
     for cells in columns:
-        rule = read(RecodedColumn(cells, cells, {}))
+        rule = read(RecodedColumn(cells, cells, False))
         ruled_cells = cells if rule is None else rule(cells)
         assert ruled_cells.to_list() == cells.to_list(), "what is published as it was shows people as they are"
 

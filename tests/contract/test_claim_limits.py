@@ -22,6 +22,7 @@ import sfumato as sf
 from sfumato.data.hierarchies.hierarchy import Hierarchy
 from sfumato.details import Details
 from sfumato.protect import METHODS
+from sfumato.published_law import read_laws
 from sfumato.release import Claim, Release
 from tests.contract.claim_words import list_numbers
 from tests.contract.examples import METHOD_EXAMPLES, Example, market, people
@@ -306,8 +307,8 @@ def test_a_law_that_says_the_largest_value_is_noticed() -> None:
     data = people(100)
 
     def publish_range(table: sf.Table, domain: str) -> Release:
-        law = {"kind": "uniform", "domain": domain, "range": [0, max(table.frame["age"].to_list())]}
-        return Release(table, None, (), {}, Details(public={"age": law}))
+        law = {"kind": "uniform", "scale": 1.0, "domain": domain, "range": [0, max(table.frame["age"].to_list())]}
+        return Release(table, None, (), {}, Details(public=read_laws({"age": law})))
 
     assert describe_laws(publish_range(data, "given")) != describe_laws(publish_range(lower_tops(data), "given"))
     assert describe_laws(publish_range(data, "data")) == {}

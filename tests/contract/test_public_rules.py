@@ -39,7 +39,7 @@ def list_columns(examples: Iterable[Made]) -> list[ChangedColumn]:
         ):
             if CellDifference.OTHER in change.kind.meaning.differences and change.kind is not ChangeKind.DROPPED:
                 published_column, name = result.release.data.frame[change.column], change.column
-                recoded = RecodedColumn(published_column, result.originals[name], result.release.public.get(name, {}))
+                recoded = RecodedColumn(published_column, result.originals[name], name in result.release.public)
                 columns.append(ChangedColumn(result.example.name, name, change.kind, recoded))
     return columns
 
@@ -47,7 +47,7 @@ def list_columns(examples: Iterable[Made]) -> list[ChangedColumn]:
 def explain_wrong_rule(column: ChangedColumn) -> str:
     """Why attacks cannot see people as the release shows them, with the cure; empty if they can, or chance is in it."""
     read, cells = column.kind.meaning.read_rule, column.recoded.cells
-    if read is None or column.recoded.facts:
+    if read is None or column.recoded.has_law:
         return ""
     line = f"`read_rule` of ChangeKind.{column.kind.name} in change_kinds.py"
     rule = read(column.recoded)
@@ -116,7 +116,7 @@ def test_a_rule_that_is_not_read_is_noticed() -> None:
     assert find_unread_rule([column._replace(kind=ChangeKind.OTHER)]) is ChangeKind.OTHER
     capped = explain_wrong_rule(column._replace(kind=ChangeKind.CAPPED))
     assert "`read_rule` of ChangeKind.CAPPED" in capped and "people otherwise" in capped
-    words = RecodedColumn(column.recoded.cells.cast(pl.String), column.recoded.known_values, {})
+    words = RecodedColumn(column.recoded.cells.cast(pl.String), column.recoded.known_values, False)
     assert "cannot read" in explain_wrong_rule(column._replace(recoded=words))
 
 

@@ -370,7 +370,7 @@ def explain_wrong_chance(method: type[sf.Method], changes: Iterable[Change], law
             f'it states ChangeKind.{lawless_changes[0].kind.name} of "{lawless_changes[0].column}", and publishes '
             "no law for it: let "
             'the details of its release have public={column: {"kind": …, "scale": …}}, all that an analyst needs for '
-            "estimates (as AddNoise does; LAWS in workflow/outgoing.py names the parts); if nobody may know the law, "
+            "estimates (as AddNoise does; `public_fields` of a law names the parts); if nobody may know the law, "
             "state ChangeKind.OTHER"
         )
     return ""

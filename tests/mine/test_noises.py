@@ -21,6 +21,7 @@ from sfumato.public.noise_law import (
     privacy_level,
     read_numbers,
 )
+from sfumato.published_law import read_laws
 from sfumato.release import Release
 
 KINDS = ("uniform", "gaussian", "discretize")
@@ -101,9 +102,9 @@ def test_what_a_release_tells() -> None:
         "age": {"kind": "uniform", "scale": 3.0, "step": 1},
         "pay": {"kind": "correlated", "scale": 2.0, "covariance": {"pay": 4.0, "rent": 1.0}},
         "rent": {"kind": "correlated", "scale": 1.0, "covariance": {"pay": 1.0, "rent": 1.0}},
-        "vote": {"kind": "warner", "p": 0.7},
+        "vote": {"kind": "warner", "p": 0.7, "q": 0.3, "categories": ["a", "b"]},
     }
-    release = Release(None, None, (), {}, Details(public=public))
+    release = Release(None, None, (), {}, Details(public=read_laws(public)))
     assert list_noisy_columns(release) == ("age", "pay", "rent")
     assert get_noise(release, "age") == Noise(kind="uniform", scale=3.0, step=1.0)
     assert get_noise_covariance(release, ("age", "pay", "rent")).tolist() == [[3, 0, 0], [0, 4, 1], [0, 1, 1]]

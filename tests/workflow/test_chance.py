@@ -282,7 +282,11 @@ def test_a_repeated_attack_knows_what_was_done_to_columns(tmp_path: Path) -> Non
 
 def test_a_changed_folder_is_not_read(run_folder: Path) -> None:
     certificate = run_folder / "out/release/certificate.json"
-    certificate.write_text(certificate.read_text().replace('"p": 0.75', '"p": 0.65'))
+    original_text = certificate.read_text()
+    certificate.write_text(original_text.replace('"p": 0.75', '"p": 0.65'))
+    with pytest.raises(sf.CertificateRefused, match="public is malformed"):  # these are no probabilities
+        sf.read_release(run_folder / "out")
+    certificate.write_text(original_text.replace('"p": 0.75', '"p": 0.65').replace('"q": 0.25', '"q": 0.35'))
     with pytest.raises(sf.CertificateRefused, match="changed after it was signed"):
         sf.read_release(run_folder / "out")
     with pytest.raises(sf.CertificateRefused, match="changed after it was signed"):

@@ -214,6 +214,8 @@ FALSE_CHANCES: dict[str, Callable[[dict[str, Any]], None]] = {
     "no law": set_in("public", value={}),
     "another chance": set_in("public", "ill", "p", value=0.5),
     "another epsilon of a law": set_in("public", "ill", "epsilon", value=0.1),
+    "a law of an unknown kind": set_in("public", "ill", "kind", value="laplace"),
+    "a part that the law does not have": set_in("public", "ill", "scale", value=2.0),
 }
 
 

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator
 
 from sfumato.description import Description
 from sfumato.notebook import STAYS, render_grid, render_sentences
+from sfumato.published_law import PublishedLaw
 from sfumato.randomness import Randomness
 from sfumato.release import CoveredRisk, Release, refuse_other_order
 
@@ -184,6 +185,8 @@ class Attack(Description, ABC):
 
     gates: ClassVar[tuple[str, ...]] = ()
     """The limits of a gate, apart from `max_risk`, that its outcome is compared with."""
+    draws_curve: ClassVar[bool] = False
+    """Whether its facts are a curve over numbers of known points, in the originals and in the release."""
     speaks_of_some: ClassVar[bool] = False
     """Whether it abstains from people about whom the rows give no answer. Blind guessing is then counted about the
     others only; where cells are untrue, it may be right more often than the attack."""
@@ -206,6 +209,11 @@ class Attack(Description, ABC):
     def choose_story(cls, attack: Mapping[str, Any]) -> str:
         """The story that is true of an attack, by its parameters and what is known of its outcome."""
         return cls.story
+
+    @classmethod
+    def list_plain_targets(cls, targets: Sequence[str], laws: Mapping[str, PublishedLaw]) -> list[str]:
+        """Of the columns that it guessed, those whose numbers it takes as published: it weighs no law of them."""
+        return []
 
     def describe(self) -> dict[str, Any]:
         """The attack and its parameters, for a certificate that is shared."""

@@ -23,14 +23,16 @@ class EstimateOptions(NamedTuple):
 
 def holds_randomized_baskets(folder: Path) -> bool:
     """Whether a release folder says that its baskets were randomized; `read_release` checks that it may be believed."""
-    from sfumato.public.basket_distortion import ITEMS, KINDS
+    from sfumato.public.basket_distortion import ITEMS, DistortionLaw
+    from sfumato.published_law import read_laws
     from sfumato.workflow.certificate import Certificate, find_release_folder, refuse_hostile
 
     if not folder.is_dir():
         return False
     with refuse_hostile(f"{folder}: the certificate cannot be read"):
         body = Certificate.read(find_release_folder(folder)).body
-        return body["data"]["shape"] == "baskets" and body.get("public", {}).get(ITEMS, {}).get("kind") in KINDS
+        laws = read_laws(body.get("public", {})) if body["data"]["shape"] == "baskets" else {}
+        return isinstance(laws.get(ITEMS), DistortionLaw)
 
 
 def warn_of_distortion(path: Path) -> None:

@@ -8,7 +8,6 @@ the loss is computed again here from the originals and the file, by the definiti
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -18,6 +17,8 @@ from sfumato.change_kinds import LossMeasure
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.measure.alignment import Rows, align_originals
 from sfumato.measure.cell_readers import Reader, choose_moment_reader, choose_number_reader
+from sfumato.public.answer_channel import AnswerLaw
+from sfumato.published_law import PublishedLaw
 from sfumato.table import Table
 
 SeriesPairs = Sequence[tuple[pl.Series, pl.Series]]
@@ -28,7 +29,7 @@ def measure_change_loss(
     original: Table,
     published_table: Table,
     changes: Iterable[Change],
-    public: Mapping[str, Mapping[str, Any]],
+    public: Mapping[str, PublishedLaw],
     rows: Rows = None,
 ) -> float | None:
     """The largest loss of a kind of change; None if no column was changed in a way that these measure."""
@@ -40,7 +41,7 @@ def measure_change_loss(
     losses, answer_laws = [], []
     for kind, names in kinds.items():
         if kind.meaning.loss is LossMeasure.PUBLISHED_LAW:
-            answer_laws += [public[name] for name in names if name in public]
+            answer_laws += [law for name in names if isinstance(law := public.get(name), AnswerLaw)]
         elif kind.meaning.loss is not None:
             measure = _MEASURES[kind.meaning.loss]
             losses.append(
@@ -48,7 +49,7 @@ def measure_change_loss(
             )
     if answer_laws:
         # How often chance answers is in the published law, which a claim compares with the answers.
-        losses.append(sum(1 - abs(float(law["p"]) - float(law["q"])) for law in answer_laws) / len(answer_laws))
+        losses.append(sum(law.chance_share for law in answer_laws) / len(answer_laws))
     return max(losses) if losses else None
 
 

@@ -9,9 +9,9 @@ unary encoding of Wang, Blocki, Li, Jha (USENIX Security 2017).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import exp, log
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -22,11 +22,11 @@ from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.reading.arrow_memory import copy_buffer
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
+from sfumato.published_law import PublishedLaw
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
 
 ChannelKind = Literal["warner", "k_ary", "unary"]
-KINDS = ("warner", "k_ary", "unary")
 NO_ANSWER, STRANGE = -1, -2
 _CELLS = 4_000_000
 MARK = "x"
@@ -80,8 +80,7 @@ class AnswerChannel(Description):
         """Whether an answer depends on the truth at all."""
         return abs(self.p - self.q) > 1e-12
 
-    @property
-    def epsilon(self) -> float:
+    def compute_epsilon(self) -> float:
         """ε: no answer is more than e^ε times as likely for one truth as for another (local differential privacy)."""
         if not self.informative:
             return 0.0
@@ -122,6 +121,46 @@ class AnswerChannel(Description):
             if int(digits.max()) < 16:
                 return np.asarray(digits[:, 0::2] * np.uint8(16) + digits[:, 1::2], dtype=np.uint8)
         raise DataError(f"{len(texts)} answers of {width} bits are not all spelled as such; read the release again")
+
+
+class AnswerLaw(AnswerChannel, PublishedLaw):
+    """The channel of a column, with what else is published about its answers."""
+
+    public_fields: ClassVar[tuple[str, ...]] = (
+        "kind", "p", "q", "categories", "memoized", "repeats", "epsilon", "domain", "missing",
+    )  # fmt: skip
+
+    epsilon: float | None = Field(default=None, ge=0.0)
+    """The stated ε of the channel, which `compute_epsilon` gives."""
+    domain: Literal["given", "data"] | None = None
+    """Whether the categories were given, or come from the data."""
+    missing: Literal["answer", "kept"] | None = None
+    """Whether a missing answer is an answer, or stays missing for everybody to see."""
+
+    @classmethod
+    def of_channel(
+        cls, channel: AnswerChannel, domain: Literal["given", "data"], missing: Literal["answer", "kept"]
+    ) -> AnswerLaw:
+        """What is published about a column of answers."""
+        parts = {name: getattr(channel, name) for name in AnswerChannel.model_fields}
+        if channel.repeats == 1.0:
+            del parts["repeats"]
+        return cls(**parts, epsilon=channel.compute_epsilon(), domain=domain, missing=missing)
+
+    @property
+    def privacy_budget(self) -> float | None:
+        """The stated ε."""
+        return self.epsilon
+
+    @property
+    def shows_values(self) -> bool:
+        """Whether a cell holds one category rather than bits."""
+        return self.one_answer
+
+    @property
+    def chance_share(self) -> float:
+        """How often chance answers in place of the truth."""
+        return 1 - abs(self.p - self.q)
 
 
 _DIGITS = np.asarray(
@@ -228,21 +267,14 @@ def _compute_truth_probability(size: int, epsilon: float | None) -> float:
 
 def list_answered_columns(release: Release) -> tuple[str, ...]:
     """The columns of a release that hold randomized answers."""
-    return tuple(name for name, facts in release.public.items() if facts.get("kind") in KINDS)
+    return tuple(name for name, law in release.public.items() if isinstance(law, AnswerLaw))
 
 
-def get_channel(release: Release, column: str) -> AnswerChannel:
+def get_channel(release: Release, column: str) -> AnswerLaw:
     """The channel of one column, as published in the release."""
-    names = list_answered_columns(release)
-    if column not in names:
+    law = release.public.get(column)
+    if not isinstance(law, AnswerLaw):
+        names = list_answered_columns(release)
         hint = f"; they are in: {', '.join(names)}" if names else ""
         raise DataError(f'the release has no randomized answers in "{column}"{hint}')
-    return AnswerChannel.of(release.public[column])
-
-
-def describe_channel(channel: AnswerChannel, **more: Any) -> Mapping[str, Any]:
-    """The published parameters of a column."""
-    facts: dict[str, Any] = channel.model_dump(mode="json") | {"epsilon": channel.epsilon}
-    if channel.repeats == 1.0:
-        del facts["repeats"]
-    return facts | more
+    return law

@@ -12,17 +12,17 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import comb, fsum, log
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from sfumato.arrays import Floats, Ints
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
+from sfumato.published_law import PublishedLaw
 from sfumato.release import Release
 
-KINDS = ("mask", "cut_and_paste")
 ITEMS = "items"
 """Where `Release.public` says how items were randomized: baskets have no columns."""
 
@@ -78,13 +78,11 @@ class BasketDistortion(Description):
         """Whether published items depend on the true ones at all."""
         return self.kind != "mask" or bool((np.abs(self.keeps - self.adds) > 1e-12).any())
 
-    @property
-    def epsilon(self) -> float:
+    def compute_epsilon(self) -> float:
         """ε: of `mask` for one item, whatever the others are; of `cut_and_paste` for whole baskets of one size."""
         return max(self._item_epsilons) if self.kind == "mask" else log(self._paste_ratio)
 
-    @property
-    def epsilon_in_all(self) -> float:
+    def compute_epsilon_in_all(self) -> float:
         """ε of a whole basket."""
         return fsum(self._item_epsilons) if self.kind == "mask" else log(self._paste_ratio)
 
@@ -123,6 +121,30 @@ class BasketDistortion(Description):
         return _compute_transition(self.cutoff, self.level, size, length)
 
 
+class DistortionLaw(BasketDistortion, PublishedLaw):
+    """How items were randomized, with what else is published about it."""
+
+    public_fields: ClassVar[tuple[str, ...]] = (
+        "kind", "categories", "keep", "add", "cutoff", "level", "sizes", "epsilon", "domain",
+    )  # fmt: skip
+
+    epsilon: float | None = Field(default=None, ge=0.0)
+    """The stated ε, which `compute_epsilon` gives."""
+    domain: Literal["given", "data"] | None = None
+    """Whether the possible items were given, or come from the data."""
+
+    @classmethod
+    def of_distortion(cls, distortion: BasketDistortion, domain: Literal["given", "data"]) -> DistortionLaw:
+        """What is published about randomized baskets."""
+        parts = {name: getattr(distortion, name) for name in BasketDistortion.model_fields}
+        return cls(**parts, epsilon=distortion.compute_epsilon(), domain=domain)
+
+    @property
+    def privacy_budget(self) -> float | None:
+        """The stated ε."""
+        return self.epsilon
+
+
 def _list_paste_shares(cutoff: int, size: int) -> list[float]:
     """The probability that 0, 1, … items of a basket are pasted: up to the cutoff, and no more than there are."""
     most = min(cutoff, size)
@@ -150,37 +172,20 @@ def _compute_transition(cutoff: int, level: float, size: int, length: int) -> Fl
     return matrix
 
 
-def is_distorted(release: Release) -> bool:
-    """Whether a release holds randomized baskets."""
-    return release.public.get(ITEMS, {}).get("kind") in KINDS
+def find_distortion(release: Release) -> DistortionLaw | None:
+    """How the baskets of a release were randomized; None if they were not."""
+    law = release.public.get(ITEMS)
+    return law if isinstance(law, DistortionLaw) else None
 
 
-def get_distortion(release: Release) -> BasketDistortion:
+def get_distortion(release: Release) -> DistortionLaw:
     """How the baskets of a release were randomized, as published with it."""
     if not isinstance(release, Release):
         raise PolicyError("how baskets were randomized is published with them: give the release, not its data")
-    if not is_distorted(release):
+    law = find_distortion(release)
+    if law is None:
         raise DataError(
             "the release has no randomized baskets, so there is nothing to estimate; mine its data with "
             "`frequent_itemsets`"
         )
-    return read_distortion(release.public[ITEMS])
-
-
-def read_distortion(description: Any) -> BasketDistortion:
-    """Parse a description as published in a release."""
-    try:
-        return BasketDistortion.model_validate(
-            {name: description[name] for name in BasketDistortion.model_fields if name in description}
-        )
-    except (ValidationError, TypeError):
-        raise DataError(
-            "a description of randomized baskets needs kind (mask or cut_and_paste), categories, and keep and add, or "
-            "cutoff, level and sizes"
-        ) from None
-
-
-def describe_distortion(distortion: BasketDistortion, domain: str) -> dict[str, Any]:
-    """The published parameters."""
-    facts = distortion.model_dump(mode="json", exclude_none=True)
-    return {**facts, "epsilon": distortion.epsilon, "domain": domain}
+    return law

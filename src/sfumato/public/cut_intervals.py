@@ -8,18 +8,17 @@ them the lower middle is published. Edges and published values are public: nothi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
 from sfumato.arrays import Floats, Ints
+from sfumato.errors import DataError
+from sfumato.public.number_law import LawNumber, NumberLaw
 from sfumato.release import Release
-
-INTERVALS = "intervals"
-"""The kind of such a column in `Release.public`."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +27,6 @@ class CutIntervals:
 
     edges: tuple[float, ...]
     whole: bool
-
-    @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> CutIntervals:
-        """The intervals as a release publishes them."""
-        return cls(tuple(float(edge) for edge in facts["edges"]), bool(facts["step"]))
 
     @property
     def narrowest(self) -> float:
@@ -52,6 +46,32 @@ class CutIntervals:
         return np.asarray(np.searchsorted(np.asarray(self.edges[1:-1]), numbers, side="right"), dtype=np.int64)
 
 
+class IntervalLaw(NumberLaw):
+    """A column that holds midpoints of intervals between cuts: nothing was drawn, so shares can be counted."""
+
+    can_be_estimated: ClassVar[bool] = False
+    public_fields: ClassVar[tuple[str, ...]] = (
+        "kind", "edges", "step", "confidence", "achieved", "domain", "range",
+    )  # fmt: skip
+
+    kind: Literal["intervals"] = "intervals"
+    edges: tuple[LawNumber, ...] = Field(min_length=2)
+    """The edges of the intervals, ascending."""
+
+    @property
+    def intervals(self) -> CutIntervals:
+        """The intervals."""
+        return CutIntervals(tuple(map(float, self.edges)), bool(self.step))
+
+
 def list_cut_columns(release: Release) -> tuple[str, ...]:
     """The columns of a release that hold midpoints of intervals between cuts."""
-    return tuple(name for name, facts in release.public.items() if facts.get("kind") == INTERVALS)
+    return tuple(name for name, law in release.public.items() if isinstance(law, IntervalLaw))
+
+
+def get_cut_intervals(release: Release, column: str) -> CutIntervals:
+    """The intervals of one column, as published in the release."""
+    law = release.public.get(column)
+    if not isinstance(law, IntervalLaw):
+        raise DataError(f'the release has no intervals between cuts in "{column}"')
+    return law.intervals

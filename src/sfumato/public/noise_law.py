@@ -8,8 +8,9 @@ Gaussian noise of deviation σ gives 2 Φ⁻¹((1 + c) / 2) · σ, and intervals
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
@@ -18,12 +19,9 @@ from pydantic import Field, ValidationError
 from sfumato.arrays import Floats
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
+from sfumato.public.number_law import LawNumber, NumberLaw, PublishedRange
 from sfumato.release import Release
 
-NOISE_KINDS = ("uniform", "gaussian", "correlated", "discretize")
-"""Published laws by which numbers were moved; of these, correlated noise is Gaussian."""
-UNBOUNDED_KINDS = ("gaussian", "correlated")
-"""Noise that may move a number by any amount."""
 _SPELT = {
     "alpha": "uniform",
     "sigma": "gaussian",
@@ -59,6 +57,8 @@ class Noise(Description):
         """
         if isinstance(notation, cls):
             return notation
+        if isinstance(notation, NoiseLaw):
+            return notation.noise
         if isinstance(notation, tuple | list) and len(notation) == 2:
             parameters = {"kind": _normalize_kind(notation[0]), "scale": notation[1]}
         elif isinstance(notation, Mapping):
@@ -85,6 +85,11 @@ class Noise(Description):
     def interval(self, confidence: float) -> float:
         """The width of the interval that contains a value with a confidence."""
         return _compute_unit_interval(self.kind, confidence) * self.scale
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether no number is moved by more than some amount."""
+        return self.kind != "gaussian"
 
     @property
     def variance(self) -> float:
@@ -114,6 +119,69 @@ class Noise(Description):
             return np.asarray(ndtr(points / self.scale))
         half = self.scale if self.kind == "uniform" else self.scale / 2
         return np.clip((points + half) / (2 * half), 0.0, 1.0)
+
+
+class NoiseLaw(NumberLaw):
+    """How noise was added to the numbers of a column, or which intervals of equal width they were put in."""
+
+    scale: float = Field(gt=0.0)
+    """α, σ or W, in the column's own unit (days for dates)."""
+    origin: float = 0.0
+    """The start of the first interval, for `discretize`."""
+    grid: LawNumber = Field(default=0, ge=0)
+    """The unit of published numbers; 0 if unknown."""
+    privacy: float | None = None
+    """The promised width of the interval to which a value is known, as a share of the range."""
+
+    @property
+    def privacy_share(self) -> float | None:
+        """The promised width of the interval."""
+        return self.privacy
+
+    @property
+    @abstractmethod
+    def noise(self) -> Noise:
+        """The noise of the column by itself."""
+
+    def get_covariances(self) -> Mapping[str, float]:
+        """Column → the covariance of the noise in it with the noise in this one, where they depend on each other."""
+        return {}
+
+
+class IndependentNoiseLaw(NoiseLaw):
+    """Noise that is drawn for this column by itself."""
+
+    public_fields: ClassVar[tuple[str, ...]] = (
+        "kind", "scale", "step", "origin", "grid", "privacy", "confidence", "achieved", "domain", "range",
+    )  # fmt: skip
+
+    kind: Literal["uniform", "gaussian", "discretize"]
+
+    @property
+    def noise(self) -> Noise:
+        """The noise of the column."""
+        return Noise(kind=self.kind, scale=self.scale, step=self.step, origin=self.origin, grid=self.grid)
+
+
+class CorrelatedNoiseLaw(NoiseLaw):
+    """Gaussian noise that is correlated across columns like the data."""
+
+    public_fields: ClassVar[tuple[str, ...]] = (*IndependentNoiseLaw.public_fields, "times", "covariance")
+
+    kind: Literal["correlated"] = "correlated"
+    times: float | None = None
+    """The factor on the data's covariance."""
+    covariance: Mapping[str, float] = Field(default_factory=dict)
+    """Column → the covariance of its noise with that of this column, estimated from the release."""
+
+    @property
+    def noise(self) -> Noise:
+        """The noise of the column, of which a single column is Gaussian."""
+        return Noise(kind="gaussian", scale=self.scale, step=self.step, origin=self.origin, grid=self.grid)
+
+    def get_covariances(self) -> Mapping[str, float]:
+        """As stated."""
+        return self.covariance
 
 
 def _normalize_kind(kind: Any) -> Any:
@@ -176,23 +244,35 @@ def read_numbers(column: pl.Series) -> Floats:
 
 def list_noisy_columns(release: Release) -> tuple[str, ...]:
     """The columns of a release that hold noisy numbers."""
-    return tuple(name for name, facts in release.public.items() if facts.get("kind") in NOISE_KINDS)
+    return tuple(name for name, law in release.public.items() if isinstance(law, NoiseLaw))
 
 
 def get_noise(release: Release, column: str) -> Noise:
     """The noise of one column, as published in the release."""
-    if column not in list_noisy_columns(release):
+    return get_noise_law(release, column).noise
+
+
+def get_noise_law(release: Release, column: str) -> NoiseLaw:
+    """How noise was added to one column, as published in the release."""
+    law = release.public.get(column)
+    if not isinstance(law, NoiseLaw):
         raise DataError(
             f'the release has no noise in "{column}"; noise is in: {", ".join(list_noisy_columns(release))}'
         )
-    return Noise.of(release.public[column])
+    return law
+
+
+def get_published_range(release: Release, column: str) -> PublishedRange | None:
+    """The range of the originals of a column of numbers; None if none is published."""
+    law = release.public.get(column)
+    return law.range if isinstance(law, NumberLaw) else None
 
 
 def get_noise_covariance(release: Release, columns: tuple[str, ...]) -> Floats:
     """The covariance of the noise of some columns; only `correlated` noise is dependent."""
     covariance = np.diag([get_noise(release, name).variance for name in columns])
     for row, name in enumerate(columns):
-        covariances: Mapping[str, float] = release.public[name].get("covariance", {})
+        covariances = get_noise_law(release, name).get_covariances()
         for position, other in enumerate(columns):
             if other in covariances:
                 covariance[row, position] = covariances[other]

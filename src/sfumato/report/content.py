@@ -140,7 +140,7 @@ def _list_linking_tiles(account: RunAccount) -> list[KeyFigure]:
     linking, caption = find_main_attack(account.certificate), "of people found by linking"
     if linking is None:
         return []
-    if "risk_at_most" in linking:
+    if not account.internal:
         most = linking["risk_at_most"]
         return (
             []

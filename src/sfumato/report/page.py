@@ -96,7 +96,7 @@ def _collect_page_content(account: RunAccount) -> dict[str, Any]:
         "roles": content.describe_roles(body),
         "first": PICTURED,
         "removed": wording.quote_first_names(body.get("removed_columns", ()), most=60),
-        "attacks": findings.list_attacks(body),
+        "attacks": findings.list_attacks(body, is_internal=internal),
         "losses": findings.list_losses(body),
         "in_steps": any(name in body["utility"] for name in STEPPED),
         "distributions": distributions.show_distributions(account, PICTURED),

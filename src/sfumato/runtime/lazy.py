@@ -28,6 +28,8 @@ _STORED = "stored"
 """Stands among the tags: there, classes that run on stored data are found by the method or attack that they name."""
 _CHECKED = r"""^@?checks_claim\(\s*["'](\w+)["']"""
 _CHECKED_IN_FILES = r"""^@?checks_stored_claim\(\s*["'](\w+)["']"""
+_LAW = r"^class \w+Law\("
+_LAWS = "sfumato.public"
 _PACKAGE_OF = {"method": "sfumato.protect", "model": "sfumato.protect", "attack": "sfumato.attack"}
 _CHECKS = "sfumato.measure"
 _SEARCHED = ("sfumato.attack", "sfumato.measure", "sfumato.mine")
@@ -116,6 +118,11 @@ def find_stored_checks() -> Mapping[str, str]:
     return homes
 
 
+def import_laws() -> None:
+    """Import the modules of every class that says how a column was randomized: its name ends in Law."""
+    _remember("laws", _import_laws)
+
+
 _FOUND: dict[str, Any] = {}
 
 
@@ -189,6 +196,13 @@ def _scan_checks() -> Mapping[str, Mapping[str, str]]:
         for pattern, modules in homes.items():
             modules.update(dict.fromkeys(re.findall(pattern, text, re.MULTILINE), module))
     return homes
+
+
+def _import_laws() -> tuple[ModuleType, ...]:
+    import re
+
+    sources = _read_sources(_LAWS)
+    return tuple(import_module(module) for module, text in sources if re.search(_LAW, text, re.MULTILINE))
 
 
 def _read_sources(package: str) -> Any:

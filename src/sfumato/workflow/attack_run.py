@@ -18,6 +18,7 @@ from sfumato.attack.attack import AttackResult
 from sfumato.data.reading.table_reader import TextFormat, read_frame
 from sfumato.details import ChainDetails, Details, SynthesisDetails, list_families
 from sfumato.errors import DataError, PolicyError
+from sfumato.published_law import PublishedLaw, read_laws
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
@@ -49,13 +50,14 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[Attac
     refuse_unknown_columns(rules, original)
     record = _read_record(root.parent / "private")
     refuse_other_policy(rules, original, record, root.parent / "private")
+    laws = read_laws(certificate.body.get("public", {}))
     *earlier_methods, last_method = rules.methods()
     release = Release(
         _attach_hierarchies(published_data, original),
         last_method,
         certificate.claims(),
         {},
-        _read_kept_details(record, root.parent / "private", certificate.body.get("public", {}), len(rules.methods())),
+        _read_kept_details(record, root.parent / "private", laws, len(rules.methods())),
         certificate.changes(),
         tuple(earlier_methods),
     )
@@ -142,7 +144,9 @@ def _read_record(folder: Path) -> dict[str, Any]:
     return record
 
 
-def _read_kept_details(record: Mapping[str, Any], folder: Path, public: Mapping[str, Any], step_count: int) -> Details:
+def _read_kept_details(
+    record: Mapping[str, Any], folder: Path, laws: Mapping[str, PublishedLaw], step_count: int
+) -> Details:
     """The decisions of each method, as the run stored them."""
     frames: dict[str, Any] = {path.stem: read_frame(path, TextFormat()) for path in sorted(folder.glob("*.parquet"))}
     rows = None if (numbers := frames.pop("rows", None)) is None else numbers["original_row"].to_numpy()
@@ -155,8 +159,8 @@ def _read_kept_details(record: Mapping[str, Any], folder: Path, public: Mapping[
     families = list_families()
     details = [_read_step(families[step["family"]], step, frames) for step in steps]
     if len(steps) == 1:
-        return replace(details[0], rows=rows, public=public)
-    return ChainDetails(rows=rows, public=public, steps=tuple(details))
+        return replace(details[0], rows=rows, public=laws)
+    return ChainDetails(rows=rows, public=laws, steps=tuple(details))
 
 
 def _read_step(family: type[Details], step: Mapping[str, Any], frames: Mapping[str, pl.DataFrame]) -> Details:

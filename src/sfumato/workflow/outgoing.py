@@ -17,7 +17,7 @@ from math import ceil
 from typing import Annotated, Any, Literal, get_args
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
 
 from sfumato.arrays import Ints
 from sfumato.attack.anonymity.linking import LIST_OF_PEOPLE
@@ -27,6 +27,8 @@ from sfumato.data.cells.published_words import keep_published_words
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.roles.role import Role
 from sfumato.engine.stored_table import StoredTable
+from sfumato.errors import DataError
+from sfumato.published_law import PublishedLaw, read_law, read_laws
 from sfumato.runtime.lazy import find_tagged_class
 from sfumato.table import Missing, Table
 
@@ -165,6 +167,17 @@ class CertifiedVerdict(_OutgoingPart):
     unchecked: Annotated[tuple[str, ...], OutgoingRule.POLICY] = ()
 
 
+def _parse_law(facts: Any) -> PublishedLaw:
+    try:
+        return read_law(facts)
+    except DataError as error:
+        raise ValueError(str(error)) from None
+
+
+_CertifiedLaw = Annotated[Any, BeforeValidator(_parse_law)]
+"""A law by its kind; only the class that is named is asked. It states its `public_fields` alone."""
+
+
 class OutgoingCertificate(_OutgoingPart):
     """Everything that a release states besides its data."""
 
@@ -182,7 +195,7 @@ class OutgoingCertificate(_OutgoingPart):
     removed_columns: Annotated[tuple[str, ...], OutgoingRule.POLICY] = ()
     methods: Annotated[tuple[Mapping[str, Any], ...], OutgoingRule.POLICY]
     claims: tuple[CertifiedClaim, ...] = Field(min_length=1)
-    public: Annotated[Mapping[str, Mapping[str, Any]], OutgoingRule.COARSE] = Field(default_factory=dict)
+    public: Annotated[Mapping[str, _CertifiedLaw], OutgoingRule.COARSE] = Field(default_factory=dict)
     """Column → how it was randomized: set by the policy, or by the data if the policy says so."""
     changes: tuple[CertifiedChange, ...] = ()
     levels: Annotated[Mapping[str, int], OutgoingRule.RELEASED] = Field(default_factory=dict)
@@ -196,14 +209,6 @@ class OutgoingCertificate(_OutgoingPart):
     verdict: CertifiedVerdict
     purpose: Annotated[str | None, OutgoingRule.POLICY] = None
     recipient: Annotated[str | None, OutgoingRule.POLICY] = None
-
-
-LAWS = frozenset({
-    "achieved", "add", "categories", "confidence", "covariance", "cutoff", "domain", "edges", "epsilon", "grid", "keep",
-    "kind", "level", "memoized", "missing", "origin", "p", "privacy", "q", "range", "repeats", "scale", "sizes", "step",
-    "times",
-})  # fmt: skip
-"""What is published about how a column was randomized: estimates need all of it."""
 
 
 def round_to_step(share: float, people: int) -> float | None:
@@ -226,7 +231,7 @@ def build_outgoing_certificate(record: Mapping[str, Any], published_data: Any) -
         formulas=FormulaCells(**record["formulas"]),
         methods=tuple(select_outgoing_parameters(method) for method in record["methods"]),
         claims=tuple(_build_outgoing_claim(claim, published_data) for claim in record["claims"]),
-        public={column: _keep_named(law, LAWS) for column, law in record["public"].items()},
+        public=read_laws(record["public"]),
         changes=tuple(_certify_change(change) for change in record["changes"]),
         losses={name: loss for name, loss in record["losses"].items() if name == "epsilon"},
         utility=_select_outgoing_utility(record, people),

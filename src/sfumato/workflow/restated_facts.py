@@ -19,6 +19,8 @@ from sfumato.measure.anonymity.crowd_sizes import StarredRows
 from sfumato.protect.claim_sentences import list_common_meanings
 from sfumato.protect.claims import explain_blanks
 from sfumato.protect.method import Method
+from sfumato.public.answer_channel import AnswerLaw
+from sfumato.published_law import read_laws
 from sfumato.release import Claim
 from sfumato.runtime.lazy import find_tagged_class
 from sfumato.suppression import NOTHING_SUPPRESSED, SuppressedRows, Suppression
@@ -32,7 +34,6 @@ from sfumato.workflow.summary.suppression_summary import describe_suppression, e
 from sfumato.workflow.verdict import list_unchecked
 
 _BUDGETS = ("epsilon", "epsilon_in_all")
-_CHANNEL = ("kind", "p", "q")
 _ROUNDING = 1e-6
 
 
@@ -237,15 +238,16 @@ def _list_chance_problems(body: Mapping[str, Any]) -> list[str]:
         problems.append("the certificate states a smaller privacy budget (epsilon) than its claims")
     elif stated_budget is not None and stated_budget > budget * (1 + _ROUNDING) + _ROUNDING * bool(budgets):
         problems.append("the certificate states a larger privacy budget (epsilon) than its claims")
-    laws = [law for law in body["public"].values() if "epsilon" in law]
-    if any(not any(isclose(law["epsilon"], budget, rel_tol=_ROUNDING) for budget in budgets) for law in laws):
+    laws = read_laws(body["public"]).values()
+    law_budgets = [law.privacy_budget for law in laws if law.privacy_budget is not None]
+    if any(not any(isclose(law_budget, budget, rel_tol=_ROUNDING) for budget in budgets) for law_budget in law_budgets):
         problems.append("the certificate states a law of chance with another epsilon than any claim")
     channels = [
-        {name: claim["arguments"].get(name) for name in _CHANNEL}
+        tuple(claim["arguments"].get(name) for name in ("kind", "p", "q"))
         for claim in body["claims"]
-        if claim["property"] == "epsilon" and "p" in claim["arguments"]
+        if _bounds_answer(claim)
     ]
-    stated_channels = [{name: law.get(name) for name in _CHANNEL} for law in laws]
+    stated_channels = [(law.kind, law.p, law.q) for law in laws if isinstance(law, AnswerLaw)]
     if any(channel not in stated_channels for channel in channels):
         problems.append("the certificate states another law of chance than its claims")
     return problems

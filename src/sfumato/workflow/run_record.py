@@ -86,7 +86,7 @@ def build_record(
         "methods": [describe_step(method) for method in policy.methods()],
         "claims": [describe_finding(c, f) for c, f in zip(release.claims, findings, strict=True)],
         "losses": dict(release.losses),
-        "public": dict(release.public),
+        "public": {column: law.describe() for column, law in release.public.items()},
         "formulas": shape.count_formulas(published_data),
         "changes": [asdict(change) for change in release.changes],
         "levels": _merge_columns(release, "levels"),

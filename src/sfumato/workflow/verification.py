@@ -26,6 +26,7 @@ from sfumato.errors import CertificateRefused, SfumatoError
 from sfumato.measure.baskets.stored_hiding import BasketEvidence, measure_stored_basket_claim
 from sfumato.measure.checks import Evidence, measure_claim
 from sfumato.measure.stored_claims import StoredEvidence, measure_stored_claim
+from sfumato.published_law import read_laws
 from sfumato.release import Claim, Finding, Number, Release
 from sfumato.workflow.certificate import Certificate, find_release_folder, refuse_hostile
 from sfumato.workflow.certificate_problems import (
@@ -54,7 +55,7 @@ def read_release(folder: str | Path) -> Release:
     """
     root = find_release_folder(Path(folder))
     certificate = read_unchanged_certificate(root)
-    details = Details(public=certificate.body.get("public", {}))
+    details = Details(public=read_laws(certificate.body.get("public", {})))
     losses = certificate.body.get("losses", {})
     data = _read_published(root, certificate)
     return Release(data, None, certificate.claims(), losses, details, certificate.changes())

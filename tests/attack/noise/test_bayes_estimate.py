@@ -17,6 +17,7 @@ from sfumato.attack.noise.noisy_numbers import NumberAttack
 from sfumato.attack.noise.range_reveal import RangeReveal
 from sfumato.attack.noise.spectral_filter import SpectralFilter
 from sfumato.details import Details
+from sfumato.published_law import read_laws
 from tests.attack.noise.test_spectral_filter import correlated, factors, release, rmse, table
 
 Floats = npt.NDArray[np.float64]
@@ -75,7 +76,7 @@ def test_published_numbers_without_noise_are_evidence() -> None:
     truth = sf.Table.of({"salary": salary, "tax": tax, "job": job}, roles)
     noisy = sf.Table.of({"salary": salary + chance.normal(size=3000), "tax": tax, "job": job}, roles)
     noisy_release = sf.Release(
-        noisy, None, (), {}, Details(public={"salary": {"kind": "gaussian", "scale": 1.0, "step": 0}})
+        noisy, None, (), {}, Details(public=read_laws({"salary": {"kind": "gaussian", "scale": 1.0, "step": 0}}))
     )
     plain_attack, helped = BayesEstimate(), BayesEstimate(evidence=("tax",))
     assert plain_attack.run(noisy_release, truth).facts["rmse_estimate"]["salary"] == pytest.approx(0.71, abs=0.03)
@@ -108,9 +109,9 @@ def test_each_row_is_told_by_the_cells_it_has() -> None:
 def test_columns_that_repeat_each_other() -> None:
     true = np.repeat(factors(500, 1, 1), 2, axis=1)
     noise = np.random.default_rng(6).normal(size=(500, 1))
-    noisy_release = release(np.repeat(true[:, :1] + noise, 2, axis=1))
-    for name, other in (("c0", "c1"), ("c1", "c0")):
-        noisy_release.details["public"][name]["covariance"] = {name: 1.0, other: 1.0}
+    noisy_release = release(
+        np.repeat(true[:, :1] + noise, 2, axis=1), kind="correlated", covariance={"c0": 1.0, "c1": 1.0}
+    )
     estimate = BayesEstimate().estimate(noisy_release).to_numpy()
     np.testing.assert_allclose(estimate[:, 0], estimate[:, 1], atol=1e-6)
     assert rmse(estimate, true) == pytest.approx(0.71, abs=0.05)
@@ -133,6 +134,6 @@ def test_only_columns_with_a_published_law_are_attacked(kind: type[NumberAttack]
     assert outcome.facts["columns"] == ["age", "pay"]
     assert outcome.successes == outcome.baseline < 100
     noisy = {"pay": {"kind": "uniform", "scale": 2.0, "step": 0}} | {"age": cuts.public["age"]}
-    mixed = sf.Release(cuts.data, None, (), {}, Details(public=noisy))
+    mixed = sf.Release(cuts.data, None, (), {}, Details(public=read_laws(noisy)))
     assert kind().run(mixed, original).facts["columns"] == ["pay"]
     assert kind(columns=("age",)).run(mixed, original).facts["columns"] == ["age"]

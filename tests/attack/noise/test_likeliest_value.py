@@ -17,6 +17,7 @@ from sfumato.attack.noise.likeliest_value import LikeliestValue, estimate_likeli
 from sfumato.attack.noise.noisy_numbers import ColumnPrior
 from sfumato.details import Details
 from sfumato.public.noise_law import Noise
+from sfumato.published_law import read_laws
 from tests.contract.test_attacks import as_is, noise
 
 Floats = npt.NDArray[np.float64]
@@ -25,7 +26,9 @@ Shape = Literal["gaussian", "uniform"]
 
 def one_column(cells: Any, noise_facts: dict[str, Any] | None = None) -> sf.Release:
     noisy_table = sf.Table.of({"x": cells}, {"x": "sensitive"})
-    return sf.Release(noisy_table, None, (), {}, Details(public={} if noise_facts is None else {"x": noise_facts}))
+    return sf.Release(
+        noisy_table, None, (), {}, Details(public=read_laws({} if noise_facts is None else {"x": noise_facts}))
+    )
 
 
 def truth(cells: Any) -> sf.Table:

@@ -14,6 +14,7 @@ import sfumato as sf
 from sfumato.attack.noise.range_reveal import RangeReveal, ValueSupport, bound_true_values
 from sfumato.details import Details
 from sfumato.public.noise_law import Noise
+from sfumato.published_law import read_laws
 from tests.attack.noise.test_likeliest_value import one_column, truth
 from tests.contract.test_attacks import as_is, noise
 
@@ -162,7 +163,7 @@ def test_gaussian_noise_has_no_bounds() -> None:
         RangeReveal().run(one_column([1.0, 2.0], noise_facts), truth([1.0, 2.0]))
     two_columns = sf.Table.of({"x": [1.0, 2.0], "y": [1.0, 2.0]}, {"x": "sensitive", "y": "sensitive"})
     public = {"x": noise_facts, "y": noise_facts | {"kind": "uniform"}}
-    outcome = RangeReveal().run(sf.Release(two_columns, None, (), {}, Details(public=public)), two_columns)
+    outcome = RangeReveal().run(sf.Release(two_columns, None, (), {}, Details(public=read_laws(public))), two_columns)
     assert outcome.facts["columns"] == ["y"]
 
 

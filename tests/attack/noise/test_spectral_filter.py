@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from sfumato.attack.noise.bayes_estimate import BayesEstimate
 from sfumato.attack.noise.noisy_numbers import NumberAttack, measure_narrowest_errors
 from sfumato.attack.noise.spectral_filter import SpectralFilter
 from sfumato.details import Details
+from sfumato.published_law import read_laws
 from tests.contract.test_attacks import as_is, noise
 
 Floats = npt.NDArray[np.float64]
@@ -36,7 +38,7 @@ def release(cells: Floats, scale: float | list[float] = 1.0, **more: Any) -> sf.
         name: {"kind": "gaussian", "scale": column_scale, "step": 0, **more}
         for name, column_scale in zip(published.frame.columns, scales, strict=True)
     }
-    return sf.Release(published, None, (), {}, Details(public=public_facts))
+    return sf.Release(published, None, (), {}, Details(public=read_laws(public_facts)))
 
 
 def factors(rows: int, columns: int, rank: int, seed: int = 0) -> Floats:
@@ -97,10 +99,15 @@ def correlated(true: Floats, seed: int = 1) -> sf.Release:
     noise_draws = np.random.default_rng(seed).multivariate_normal(np.zeros(len(covariance)), covariance, len(true))
     noisy_release = release(true + noise_draws, [float(np.sqrt(variance)) for variance in np.diag(covariance)])
     names = list(noisy_release.public)
-    for index, name in enumerate(names):
-        noisy_release.details["public"][name]["kind"] = "correlated"
-        noisy_release.details["public"][name]["covariance"] = dict(zip(names, covariance[index].tolist(), strict=True))
-    return noisy_release
+    laws = {
+        name: {
+            "kind": "correlated",
+            "scale": noisy_release.public[name]["scale"],
+            "covariance": dict(zip(names, covariance[index].tolist(), strict=True)),
+        }
+        for index, name in enumerate(names)
+    }
+    return replace(noisy_release, details=Details(public=read_laws(laws)))
 
 
 @pytest.mark.parametrize("deviation", [0.05, 0.2])
@@ -259,7 +266,7 @@ def test_dates_and_whole_numbers() -> None:
     }
     roles = dict.fromkeys(true_columns, "sensitive") | {"city": "insensitive"}
     city = {"city": ["x"] * 2000}
-    noisy_release = sf.Release(sf.Table.of(city | moved, roles), None, (), {}, Details(public=public_facts))
+    noisy_release = sf.Release(sf.Table.of(city | moved, roles), None, (), {}, Details(public=read_laws(public_facts)))
     estimate = SpectralFilter().estimate(noisy_release)
     assert estimate.schema == {"city": pl.String, "born": pl.Date, "age": pl.Float64}
     assert estimate["city"].equals(noisy_release.data.frame["city"])

@@ -12,6 +12,7 @@ import pytest
 import sfumato as sf
 from sfumato.details import Details
 from sfumato.public.basket_distortion import BasketDistortion
+from sfumato.published_law import read_laws
 from sfumato.release import Release
 
 NAMES = ["ale", "bread", "cheese", "dill", "eggs"]
@@ -43,7 +44,7 @@ def test_one_item_by_hand() -> None:
     law = BasketDistortion(kind="mask", categories=("a", "b"), keep=0.9, add=0.1)
     published = sf.Baskets.of([["a"]] * 350 + [["b"]] * 650)
     release = Release(
-        published, None, (), {}, Details(public={"items": law.model_dump(mode="json", exclude_none=True)})
+        published, None, (), {}, Details(public=read_laws({"items": law.model_dump(mode="json", exclude_none=True)}))
     )
     estimates = sf.mine.estimate_itemsets(release, 0.01)
     assert dict(zip(estimates["items"].list.join(" "), estimates["support"], strict=True)) == {

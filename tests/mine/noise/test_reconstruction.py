@@ -26,6 +26,7 @@ from sfumato.mine.noise.reconstruction import (
 )
 from sfumato.mine.noise.reconstruction_em import StepRisk, run_em
 from sfumato.public.noise_law import Noise
+from sfumato.published_law import read_laws
 from sfumato.release import Release
 
 GAUSSIAN = Noise(kind="gaussian", scale=0.3)
@@ -337,7 +338,7 @@ def test_strict_intervals_of_plain_shares_are_wider_than_those_of_one_share() ->
 def test_releases_missing_values_and_frames() -> None:
     frame = pl.DataFrame({"age": [10, None, 30, 35], "sex": ["f", "m", "f", "m"]})
     public = {"age": {"kind": "uniform", "scale": 6.0, "step": 1, "range": [8, 40]}}
-    release = Release(sf.Table.of(frame), None, (), {}, Details(public=public))
+    release = Release(sf.Table.of(frame), None, (), {}, Details(public=read_laws(public)))
     distribution = reconstruct_distribution(release, column="age", bins=4)
     assert distribution.count == 3
     assert (distribution.edges[0], distribution.edges[-1]) == (7.5, 40.5)
@@ -401,7 +402,7 @@ def test_dates_stay_dates(text: bool) -> None:
     days = pl.Series("day", chance.integers(18_262, 18_262 + 366, 500)).cast(pl.Int32).cast(pl.Date)
     column = days.cast(pl.String) if text else days
     public = {"day": {"kind": "uniform", "scale": 20.0, "step": 1, "range": [18_262, 18_627]}}
-    release = Release(sf.Table.of(column.to_frame()), None, (), {}, Details(public=public))
+    release = Release(sf.Table.of(column.to_frame()), None, (), {}, Details(public=read_laws(public)))
     distribution = reconstruct_distribution(release, bins=[18_262, 18_293, 18_322, 18_627], range=(18_262, 18_627))
     frame = distribution.to_frame()
     assert frame["from"].to_list() == [dt.date(2020, 1, 1), dt.date(2020, 2, 1), dt.date(2020, 3, 1)]

@@ -28,6 +28,7 @@ from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.mine.answers.proportions import estimate_proportions
 from sfumato.protect.answers.randomize_response import RandomizeResponse
 from sfumato.public.answer_channel import spell_bits
+from sfumato.published_law import read_laws
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.lazy import find_checks
@@ -93,7 +94,8 @@ def test_claims_hold_and_break_on_the_originals(method: RandomizeResponse) -> No
     names = (method.column,) if isinstance(method.column, str) else method.column
     other_names = [name for name in release.data.frame.columns if name not in names]
     assert release.data.frame.select(other_names).equals(table.frame.select(other_names))
-    assert json.loads(json.dumps(release.public)) == release.public
+    public_facts = {name: law.describe() for name, law in release.public.items()}
+    assert read_laws(json.loads(json.dumps(public_facts))) == release.public
 
 
 def test_claims_about_the_rest_break_when_the_rest_is_changed() -> None:
@@ -348,7 +350,11 @@ def test_the_memory_file_is_made_once_and_read_by_its_owner_alone(tmp_path: Path
     assert file.read_bytes() == content
     secret = Key.load(file).secret["answers"]
     text = json.dumps(
-        [method.describe(), dict(first.public), [claim.model_dump(mode="json") for claim in first.claims]]
+        [
+            method.describe(),
+            [law.describe() for law in first.public.values()],
+            [claim.model_dump(mode="json") for claim in first.claims],
+        ]
     )
     assert secret not in text
     assert str(tmp_path) not in text
@@ -426,7 +432,14 @@ def test_a_written_release_reads_back_as_the_same_answers(tmp_path: Path) -> Non
     release = RandomizeResponse(column=("smokes", "visits"), epsilon=1.0).protect(table)
     release.data.frame.write_csv(tmp_path / "release.csv")
     table_copy = Table.of(read_frame(tmp_path / "release.csv"), release.data.roles)
-    release_copy = Release(table_copy, None, (), {}, Details(public=json.loads(json.dumps(release.public))))
+    laws = read_laws({name: law.describe() for name, law in release.public.items()})
+    release_copy = Release(
+        table_copy,
+        None,
+        (),
+        {},
+        Details(public=laws),
+    )
     for name in ("smokes", "visits"):
         assert estimate_proportions(release_copy, name).equals(estimate_proportions(release, name))
     answer_claims = [claim for claim in release.claims if claim.property == "strange_answers"]

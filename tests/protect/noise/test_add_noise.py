@@ -91,7 +91,7 @@ def test_types_order_and_missing_cells_stay(kind: str) -> None:
 def test_what_is_public_is_json_and_enough_to_reconstruct(kind: str) -> None:
     table = people()
     release = AddNoise(columns=("age", "born"), kind=kind, privacy=0.25).protect(table, Randomness.seeded(3))
-    public_facts = json.loads(json.dumps(release.public))
+    public_facts = json.loads(json.dumps({name: law.describe() for name, law in release.public.items()}))
     assert set(public_facts) == {"age", "born"}
     assert public_facts["age"]["kind"] == kind
     assert "range" not in public_facts["age"]  # it is taken from the data, whose ends are someone's

@@ -12,6 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.details import Details
+from sfumato.published_law import read_laws
 from sfumato.report.run_account import ReportSection
 from sfumato.report.sections.chosen_sections import make_sections
 from sfumato.report.sections.noise_section import build_estimates_section, build_filtered_section
@@ -74,7 +75,7 @@ def test_answers_that_tell_nothing_and_columns_without_values_are_left_out() -> 
     release = sf.RandomizeResponse(column="ill", p=0.5).protect(original, CHANCE(1))
     assert [section.figures for section in noise_sections(release, original, release.data)] == [(), ()]
     bare = {"empty": {"kind": "gaussian", "scale": 2.0, "step": 1, "range": [0, 9]}}
-    release = sf.Release(original, None, (), {}, Details(public=bare))
+    release = sf.Release(original, None, (), {}, Details(public=read_laws(bare)))
     assert [section.figures for section in noise_sections(release, original, original)] == [(), ()]
 
 

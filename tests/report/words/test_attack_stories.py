@@ -51,7 +51,10 @@ def test_stories_belong_to_attacks_and_can_be_told(tag: str) -> None:
     assert tag in TAGS
     targets = [] if tag == "linkability" else ["disease"]
     story = tell(
-        {"public": {"disease": {"kind": "uniform"}}}, attack=tag, targets=targets, known_columns=[["age"], ["zip"]]
+        {"public": {"disease": {"kind": "uniform", "scale": 1.0}}},
+        attack=tag,
+        targets=targets,
+        known_columns=[["age"], ["zip"]],
     )
     parts = {part for _, part, _, _ in Formatter().parse(STORIES[tag]) if part}
     assert ("disease" in story.split(". ", 1)[1]) == bool({"target", "any"} & parts)
@@ -65,11 +68,11 @@ def test_long_lists_are_cut() -> None:
 
 
 LAWS = {
-    "age": {"kind": "gaussian"},
-    "pay": {"kind": "uniform"},
-    "zip": {"kind": "discretize"},
-    "born": {"kind": "intervals"},
-    "sex": {"kind": "k_ary"},
+    "age": {"kind": "gaussian", "scale": 1.0},
+    "pay": {"kind": "uniform", "scale": 1.0},
+    "zip": {"kind": "discretize", "scale": 1.0},
+    "born": {"kind": "intervals", "edges": [0, 5, 9]},
+    "sex": {"kind": "k_ary", "p": 0.8, "q": 0.2, "categories": ["f", "m"]},
 }
 
 
@@ -86,7 +89,7 @@ def test_only_columns_with_noise_are_called_noisy() -> None:
 
 @pytest.mark.parametrize("tag", ["bayes_estimate", "likeliest_value", "spectral_filter", "range_reveal"])
 def test_a_story_of_cut_columns_speaks_of_no_noise(tag: str) -> None:
-    public = {"age": {"kind": "intervals"}, "zip": {"kind": "intervals"}, "sex": {"kind": "k_ary"}}
+    public = {"age": LAWS["born"], "zip": LAWS["born"], "sex": LAWS["sex"]}
     story = "The release states no noise in age and zip: each published number is taken as it is."
     assert tell_attack({"attack": tag, "targets": ["age", "zip"]}, BODY | {"public": public})[1] == story
     assert "no noise in age:" in tell(attack=tag, targets=["age"])

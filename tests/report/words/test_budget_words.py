@@ -86,7 +86,7 @@ def test_budgets_of_baskets_are_rounded_up(keep: float) -> None:
 
 def test_a_budget_says_that_missing_answers_show() -> None:
     """With missing = keep, whether somebody answered is published as it is: no ε bounds that."""
-    law = {"kind": "warner", "epsilon": 0.9, "missing": "kept"}
+    law = {"kind": "warner", "p": 0.7, "q": 0.3, "categories": ["a", "b"], "epsilon": 0.9, "missing": "kept"}
     body: dict[str, Any] = {
         "methods": [{"method": "randomize_response"}],
         "losses": {"epsilon": 0.9},

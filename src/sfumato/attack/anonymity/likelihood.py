@@ -22,9 +22,8 @@ from sfumato.arrays import Floats, Ints
 from sfumato.attack.row_distance import LabelColumn
 from sfumato.data.cells.moments_in_text import locate_moments
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
-from sfumato.public.answer_channel import KINDS as ANSWER_KINDS
-from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel
-from sfumato.public.noise_law import Noise, get_noise, get_noise_covariance, read_numbers
+from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel, AnswerLaw
+from sfumato.public.noise_law import CorrelatedNoiseLaw, Noise, get_noise, get_noise_covariance, read_numbers
 from sfumato.release import Release
 from sfumato.table import Missing
 
@@ -218,12 +217,11 @@ def whiten_noise(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
 
 def price_by_law(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
     """For each of some columns that chance changed by a published law, how its cells are priced."""
-    correlated_columns = [name for name in names if release.public[name].get("kind") == "correlated"]
+    laws = {name: release.public[name] for name in names}
+    correlated_columns = [name for name, law in laws.items() if isinstance(law, CorrelatedNoiseLaw)]
     prices: dict[str, Pricing] = {}
-    for name in names:
-        law = release.public[name]
-        is_answer = law["kind"] in ANSWER_KINDS
-        prices[name] = price_answers(AnswerChannel.of(law)) if is_answer else price_noise(get_noise(release, name))
+    for name, law in laws.items():
+        prices[name] = price_answers(law) if isinstance(law, AnswerLaw) else price_noise(get_noise(release, name))
     numeric = all(release.data.frame[name].dtype.is_numeric() for name in correlated_columns)
     return prices | (whiten_noise(release, correlated_columns) if len(correlated_columns) > 1 and numeric else {})
 

@@ -24,7 +24,7 @@ from sfumato.data.cells.recoding_rules import (
     read_rounding,
     restore_cells,
 )
-from sfumato.public.cut_intervals import CutIntervals, list_cut_columns
+from sfumato.public.cut_intervals import CutIntervals, get_cut_intervals, list_cut_columns
 from sfumato.public.noise_law import read_numbers
 from sfumato.release import Release
 from sfumato.table import Table
@@ -41,10 +41,10 @@ class Recoding:
         """The rules of columns that the release states to be recoded."""
         rules = {}
         for name in names:
-            column = RecodedColumn(release.data.frame[name], people.frame[name], release.public.get(name, {}))
+            column = RecodedColumn(release.data.frame[name], people.frame[name], name in release.public)
             readers = {read for kind in release.kinds_of(name) if (read := kind.meaning.read_rule) is not None}
             if name in list_cut_columns(release) and are_numbers(column.cells.drop_nulls(), column.known_values):
-                rules[name] = _cut_between(CutIntervals.of(column.facts), column.cells)
+                rules[name] = _cut_between(get_cut_intervals(release, name), column.cells)
             elif readers:
                 # Of rules on top of each other, any that keeps the order is looked for.
                 read = readers.pop() if len(readers) == 1 else read_rounding

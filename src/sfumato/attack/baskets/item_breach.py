@@ -19,7 +19,7 @@ from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.baskets.estimated_itemsets import estimate_item_supports
-from sfumato.public.basket_distortion import BasketDistortion, get_distortion, is_distorted
+from sfumato.public.basket_distortion import BasketDistortion, find_distortion
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -148,7 +148,7 @@ class _KnownItems(NamedTuple):
     @classmethod
     def of(cls, release: Release, most: int, wanted_items: tuple[Item, ...] | None) -> _KnownItems:
         data: Baskets = release.data
-        distortion = get_distortion(release) if is_distorted(release) else None
+        distortion = find_distortion(release)
         possible = list(map(str, data.items)) if distortion is None else list(distortion.categories)
         if distortion is None:
             supports = np.bincount(data.codes, minlength=len(possible)) / max(len(data), 1)

@@ -31,7 +31,8 @@ from sfumato.attack.noise.noisy_numbers import (
     replace_estimated_columns,
 )
 from sfumato.mine.noise.reconstruction_em import Stop
-from sfumato.public.noise_law import Noise, get_noise
+from sfumato.public.noise_law import Noise, NoiseLaw, get_noise, get_published_range
+from sfumato.published_law import PublishedLaw
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
 
@@ -62,7 +63,6 @@ class LikeliestValue(ValueAttack):
     story: ClassVar[str] = (
         "An employer looks where values of {target} cluster, and assigns each noisy one to the likeliest cluster."
     )
-    law_kinds: ClassVar[tuple[str, ...]] = ("uniform", "gaussian", "correlated")
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "tolerance", "statistic", "bins")
     column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
@@ -73,6 +73,11 @@ class LikeliestValue(ValueAttack):
     bins: int = Field(default=100, ge=2)
     """The number of bins in which a column's distribution is reconstructed; for integers, at most one bin per value.
     For windows narrower than a bin, more are tried as well."""
+
+    @classmethod
+    def weighs_law(cls, law: PublishedLaw) -> bool:
+        """Noise that was added: an interval does not say where in it a value lies."""
+        return isinstance(law, NoiseLaw) and law.noise.kind != "discretize"
 
     def estimate_with_facts(self, release: Release) -> NumberEstimates:
         """Weigh every value that a published one could have been."""
@@ -136,7 +141,7 @@ class NoisyColumn:
         """Read a column of a release."""
         cells = read_number_matrix(release.data.frame, (name,), release.data.source)[:, 0]
         present_cells = cells[np.isfinite(cells)]
-        low, high = release.public[name].get("range") or (
+        low, high = get_published_range(release, name) or (
             present_cells.min(initial=np.inf),
             present_cells.max(initial=-np.inf),
         )

@@ -26,7 +26,16 @@ from sfumato.attack.row_distance import compare_with_control, require_attacked_c
 from sfumato.data.roles.role import Role
 from sfumato.errors import DataError
 from sfumato.public.cut_intervals import list_cut_columns
-from sfumato.public.noise_law import NOISE_KINDS, get_noise, get_noise_covariance, list_noisy_columns, read_numbers
+from sfumato.public.noise_law import (
+    NoiseLaw,
+    get_noise,
+    get_noise_covariance,
+    get_published_range,
+    list_noisy_columns,
+    read_numbers,
+)
+from sfumato.public.number_law import NumberLaw
+from sfumato.published_law import PublishedLaw
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -46,14 +55,21 @@ class NumberEstimates(NamedTuple):
 class NumberAttack(Attack):
     """An adversary who estimates published numbers; see the subclasses."""
 
-    law_kinds: ClassVar[tuple[str, ...]] = NOISE_KINDS
-    """The kinds of published laws that are weighed; a number of any other column is taken as it is published."""
-
     columns: Columns | None = None
     """The columns to estimate; by default all that have public noise. If none has, those whose numbers were cut into
     published intervals, or else all numbers."""
     attempts: int = Field(default=500, ge=1)
     """How many people are tried, one random cell of each; everybody if there are fewer."""
+
+    @classmethod
+    def weighs_law(cls, law: PublishedLaw) -> bool:
+        """Noise; a number of any other column is taken as it is published."""
+        return isinstance(law, NoiseLaw)
+
+    @classmethod
+    def list_plain_targets(cls, targets: Sequence[str], laws: Mapping[str, PublishedLaw]) -> list[str]:
+        """Those without a law that is weighed."""
+        return [name for name in targets if name not in laws or not cls.weighs_law(laws[name])]
 
     def estimate(self, release: Release) -> pl.DataFrame:
         """The release as the adversary believes it was before noise; numbers as floats, dates as dates."""
@@ -268,15 +284,17 @@ class JudgedColumn:
 
 def judge_estimate(release: Release, people: Table, estimate: pl.DataFrame, name: str) -> JudgedColumn:
     """Pair an estimated column with the truth and the promise."""
-    public_facts = release.public.get(name, {})
+    law = release.public.get(name)
+    stated_law = law if isinstance(law, NumberLaw) else None
     true = _read_finite_floats(people.frame[name], people.source)
-    low, high = public_facts.get("range") or (_find_minimum(true), -_find_minimum(-true))
+    low, high = get_published_range(release, name) or (_find_minimum(true), -_find_minimum(-true))
     published_numbers = _read_finite_floats(release.data.frame[name], release.data.source)
     guess = _read_finite_floats(estimate[name], release.data.source)
-    confidence = float(public_facts.get("confidence") or 0.95)
-    step = float(public_facts.get("step") or 0.0)
+    confidence = (stated_law and stated_law.confidence) or 0.95
+    step = float(stated_law.step) if stated_law else 0.0
+    promised_share = stated_law.privacy_share if stated_law else None
     span = float(high) - float(low) + step
-    return JudgedColumn(name, true, published_numbers, guess, span, step, public_facts.get("privacy"), confidence)
+    return JudgedColumn(name, true, published_numbers, guess, span, step, promised_share, confidence)
 
 
 def _find_minimum(values: Floats) -> float:

@@ -33,7 +33,8 @@ from sfumato.attack.noise.noisy_numbers import (
 )
 from sfumato.attack.row_distance import compare_with_control, require_attacked_columns, sample_people
 from sfumato.errors import DataError
-from sfumato.public.noise_law import UNBOUNDED_KINDS, Noise, get_noise
+from sfumato.public.noise_law import Noise, NoiseLaw, get_noise, get_published_range
+from sfumato.published_law import PublishedLaw
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -59,7 +60,6 @@ class RangeReveal(NumberAttack):
         "A reader knows which values of {target} nobody has and how far numbers can have been moved, and concludes "
         "in which range the true value lies."
     )
-    law_kinds: ClassVar[tuple[str, ...]] = ("uniform", "discretize")
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "attempts", "width", "bins", "density")
     report_labels: ClassVar[Mapping[str, str]] = {"width": "Remaining interval at most this share of the noise's span"}
     column_fields: ClassVar[tuple[str, ...]] = ("columns",)
@@ -130,11 +130,14 @@ class RangeReveal(NumberAttack):
         middles = [column.remaining_interval.middle for column in revealed_columns if column.name in names]
         return replace_estimated_columns(frame, names, iter([np.stack(middles)])) if names and frame.height else frame
 
+    @classmethod
+    def weighs_law(cls, law: PublishedLaw) -> bool:
+        """Noise with bounds: other noise excludes nothing."""
+        return isinstance(law, NoiseLaw) and law.noise.is_bounded
+
     def _list_bounded_columns(self, release: Release, names: Sequence[str]) -> tuple[str, ...]:
         """The columns that can be attacked: those with bounded noise or none."""
-        endless = [
-            name for name in filter_noisy_columns(release, names) if get_noise(release, name).kind in UNBOUNDED_KINDS
-        ]
+        endless = [name for name in filter_noisy_columns(release, names) if not get_noise(release, name).is_bounded]
         bounded_columns = tuple(name for name in names if name not in endless)
         if not bounded_columns:
             raise DataError(
@@ -150,7 +153,7 @@ class RangeReveal(NumberAttack):
         present_mask = np.isfinite(cells)
         if not filter_noisy_columns(release, (name,)) or not present_mask.any():
             return RevealedColumn.build_without_noise(name, cells, true)
-        noise, value_range = get_noise(release, name), release.public[name].get("range")
+        noise, value_range = get_noise(release, name), get_published_range(release, name)
         low, high = (float(end) for end in value_range or (cells[present_mask].min(), cells[present_mask].max()))
         lower_bounds, upper_bounds = bound_true_values(cells, noise)
         anywhere = ValueSupport.build_single(low - noise.step / 2, high + noise.step / 2)

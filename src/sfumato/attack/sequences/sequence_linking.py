@@ -47,6 +47,7 @@ class SequenceLinking(Attack):
     shape: ClassVar[str] = "sequences"
     public_fields: ClassVar[tuple[str, ...]] = ("points", "order", "attempts")
     covers: ClassVar[CoveredRisk] = "people by their items"
+    draws_curve: ClassVar[bool] = True
 
     attack: Literal["sequence_linking"] = "sequence_linking"
     points: tuple[int, ...] = (1, 2, 3, 4)

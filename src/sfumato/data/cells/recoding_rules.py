@@ -8,8 +8,8 @@ read how.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -31,14 +31,14 @@ class RecodedColumn(NamedTuple):
 
     cells: pl.Series
     known_values: pl.Series
-    facts: Mapping[str, Any]
-    """What the release publishes about the column, such as a law of chance; empty if nothing."""
+    has_law: bool
+    """Whether the release publishes how the column was randomized."""
 
 
 def read_rounding(column: RecodedColumn) -> Recode | None:
     """The rounding under which the numbers are spread most alike; None for words, and for numbers with noise."""
     cells = column.cells.drop_nulls()
-    if column.facts or not are_numbers(cells, column.known_values):
+    if column.has_law or not are_numbers(cells, column.known_values):
         return None
     return _choose_rule(cells, column.known_values)
 

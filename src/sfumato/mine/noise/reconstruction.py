@@ -44,7 +44,7 @@ from sfumato.mine.noise.reconstruction_em import (
     run_em,
 )
 from sfumato.mine.noise.reconstruction_intervals import IntervalKind, compute_intervals
-from sfumato.public.noise_law import Noise, get_noise, list_noisy_columns, read_numbers
+from sfumato.public.noise_law import Noise, get_noise, get_published_range, list_noisy_columns, read_numbers
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -295,9 +295,7 @@ def _read_noisy_values(
         if name is None:
             raise PolicyError(f"name the column to reconstruct: noise is in {', '.join(names) or 'none'}")
         parsed_noise = get_noise(values, name) if noise is None else parse_noise(noise)
-        true_range = true_range or (
-            tuple(values.public[name]["range"]) if "range" in values.public.get(name, {}) else None
-        )
+        true_range = true_range or get_published_range(values, name)
         return _NoisySeries(_select_series(values.data.frame, name), parsed_noise, true_range)
     if noise is None:
         raise PolicyError('give the noise: noise = ("gaussian", 2.5), {"alpha": 10} …')

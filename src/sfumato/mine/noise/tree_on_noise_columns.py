@@ -19,7 +19,8 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.noise.reconstruction_channel import build_true_edges
-from sfumato.public.noise_law import Noise, get_noise, list_noisy_columns, read_numbers
+from sfumato.public.noise_law import Noise, get_noise, get_published_range, list_noisy_columns, read_numbers
+from sfumato.public.number_law import PublishedRange
 from sfumato.release import Release
 
 ROWS_PER_INTERVAL, FEWEST, MOST = 100, 10, 100
@@ -96,7 +97,7 @@ def read_tree_columns(
         is_dated = kind == pl.Date or (kind == pl.String and name in noisy_names)
         if name in noisy_names:
             noise = get_noise(release, name)
-            low, high = _choose_value_range(release.public[name], noise, read_numbers(frame[name]), name)
+            low, high = _choose_value_range(get_published_range(release, name), noise, read_numbers(frame[name]), name)
             columns.append(
                 TreeColumn(
                     name, is_dated, noise=noise, edges=_build_interval_edges(noise, low, high, bins, frame.height)
@@ -117,11 +118,12 @@ def _build_interval_edges(noise: Noise, low: float, high: float, bins: int | Non
     return np.asarray(noise.origin + np.arange(first, last + 2) * noise.scale - noise.step / 2)
 
 
-def _choose_value_range(told_range: Any, noise: Noise, values: Floats, name: str) -> tuple[float, float]:
+def _choose_value_range(
+    stated_range: PublishedRange | None, noise: Noise, values: Floats, name: str
+) -> tuple[float, float]:
     """The range of the originals: as the release states, or else as far as the noise reveals it."""
-    if "range" in told_range:
-        low, high = (_parse_range_end(end) for end in told_range["range"])
-        return low, high
+    if stated_range is not None:
+        return float(stated_range[0]), float(stated_range[1])
     known_values = values[~np.isnan(values)]
     if not len(known_values):
         raise DataError(f'"{name}" is missing in all rows; leave it out by `columns`')
@@ -131,14 +133,6 @@ def _choose_value_range(told_range: Any, noise: Noise, values: Floats, name: str
         )
     inner = np.quantile(known_values, (0.005, 0.995))
     return float(inner[0]), float(inner[1])
-
-
-def _parse_range_end(end: Any) -> float:
-    if isinstance(end, str):
-        end = datetime.date.fromisoformat(end)
-    if isinstance(end, datetime.date):
-        return float((end - datetime.date(1970, 1, 1)).days)
-    return float(end)
 
 
 def _order_words(words: pl.Series, in_commonest: Flags) -> tuple[str, ...]:
@@ -172,7 +166,7 @@ def read_class_labels(release: Release, target: str) -> ClassLabels:
     frame: pl.DataFrame = release.data.frame
     if target not in frame.columns:
         raise DataError(f'there is no column "{target}" to predict; there are: {", ".join(frame.columns[:20])}')
-    if release.public.get(target, {}).get("kind", "synthetic") != "synthetic":
+    if target in release.public and not release.public[target].is_synthetic:
         raise PolicyError(
             f'the target "{target}" was itself randomized; a tree needs the true classes. '
             "Leave this column out of the noise"

@@ -29,7 +29,7 @@ def claim_answers(
     claims = [
         claim_epsilon(
             "epsilon",
-            channel.epsilon,
+            channel.compute_epsilon(),
             how,
             f"Each published answer in {column} is",
             has_given_categories=has_given_categories,

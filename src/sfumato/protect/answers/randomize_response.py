@@ -32,7 +32,7 @@ from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
 from sfumato.protect.named_columns import ask_published, list_names
-from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel, describe_channel, design_channel
+from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel, AnswerLaw, design_channel
 from sfumato.public.sealed_key import draw_bytes
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
@@ -193,7 +193,7 @@ class RandomizeResponse(Method):
             claims=self._list_claims(data, columns, person),
             losses=_compute_answer_losses(columns),
             details=AnswerDetails(
-                public={column.name: column.describe(self) for column in columns}, limits=self._list_limits(key)
+                public={column.name: column.state_law(self) for column in columns}, limits=self._list_limits(key)
             ),
             changes=state_changes(self, data, published_table, dict.fromkeys(names, ChangeKind.ANSWERED)),
         )
@@ -301,7 +301,7 @@ class RandomizeResponse(Method):
                 "p": tuple(repr(column.channel.p) for column in columns),
                 "q": tuple(repr(column.channel.q) for column in columns),
             }
-            total = sum(column.channel.epsilon for column in columns)
+            total = sum(column.channel.compute_epsilon() for column in columns)
             subject = f"The published answers of a person in {quote_names(names)} together are"
             claims.append(
                 claim_epsilon("epsilon_in_all", total, arguments, subject, has_given_categories=has_given_categories)
@@ -341,10 +341,13 @@ class RandomizedColumn:
     column: pl.Series
     """The published answers."""
 
-    def describe(self, method: RandomizeResponse) -> Mapping[str, Any]:
+    def state_law(self, method: RandomizeResponse) -> AnswerLaw:
         """What an analyst must know about it."""
-        domain = "given" if isinstance(method.categories, tuple) else "data"
-        return describe_channel(self.channel, domain=domain, missing="answer" if method.missing == "answer" else "kept")
+        return AnswerLaw.of_channel(
+            self.channel,
+            domain="given" if isinstance(method.categories, tuple) else "data",
+            missing="answer" if method.missing == "answer" else "kept",
+        )
 
 
 def _measure_repeats(people: Sequence[str]) -> float:
@@ -363,6 +366,6 @@ def _compute_answer_losses(columns: Sequence[RandomizedColumn]) -> dict[str, Num
     chance_shares = [1 - abs(column.channel.p - column.channel.q) for column in columns]
     return {
         "loss": round(sum(chance_shares) / len(chance_shares), 12),
-        "epsilon": round_up(sum(column.channel.epsilon for column in columns), 12),
+        "epsilon": round_up(sum(column.channel.compute_epsilon() for column in columns), 12),
         "suppressed_rows": 0,
     }

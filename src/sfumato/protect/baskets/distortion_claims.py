@@ -59,15 +59,16 @@ def _claim_privacy(distortion: BasketDistortion, has_given_items: bool) -> tuple
         if is_mask
         else "under one true basket as under another of the same size"
     )
-    ratio = round_claimed(exp(distortion.epsilon))
+    epsilon = distortion.compute_epsilon()
+    ratio = round_claimed(exp(epsilon))
     claims = [
         Claim(
             property="epsilon",
-            threshold=round_claimed(distortion.epsilon),
+            threshold=round_claimed(epsilon),
             bound="at_most",
             measure="basket_epsilon",
             arguments=how,
-            meaning=f"{subject} is at most e^{spell_at_most(distortion.epsilon)} times as likely {truths}{condition}.",
+            meaning=f"{subject} is at most e^{spell_at_most(epsilon)} times as likely {truths}{condition}.",
         ),
         Claim(
             property="amplification",
@@ -80,7 +81,7 @@ def _claim_privacy(distortion: BasketDistortion, has_given_items: bool) -> tuple
         ),
     ]
     if is_mask:
-        total = distortion.epsilon_in_all
+        total = distortion.compute_epsilon_in_all()
         claims.append(
             Claim(
                 property="epsilon_in_all",

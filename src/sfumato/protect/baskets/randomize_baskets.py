@@ -23,7 +23,7 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.protect.baskets.basket_draws import BasketRows, count_expected_items, distort_baskets
 from sfumato.protect.baskets.distortion_claims import claim_distortion, round_claimed
 from sfumato.protect.method import Method
-from sfumato.public.basket_distortion import ITEMS, BasketDistortion, describe_distortion
+from sfumato.public.basket_distortion import ITEMS, BasketDistortion, DistortionLaw
 from sfumato.randomness import Randomness
 from sfumato.release import Number, Release
 
@@ -139,6 +139,7 @@ class RandomizeBaskets(Method):
         distortion = self._design(possible, rows)
         _refuse_large(count_expected_items(rows, distortion), len(data))
         published_rows = distort_baskets(rows, distortion, (randomness or Randomness.secure()).generator())
+        law = DistortionLaw.of_distortion(distortion, "given" if isinstance(self.items, tuple) else "data")
         return Release(
             data=Baskets(possible, published_rows.offsets, published_rows.codes),
             method=self,
@@ -146,7 +147,7 @@ class RandomizeBaskets(Method):
             losses=_compute_losses(rows, distortion),
             details=AnswerDetails(
                 rows=order,
-                public={ITEMS: describe_distortion(distortion, "given" if isinstance(self.items, tuple) else "data")},
+                public={ITEMS: law},
                 limits=self._list_limits(),
             ),
         )
@@ -256,4 +257,4 @@ def _compute_losses(rows: BasketRows, distortion: BasketDistortion) -> dict[str,
         sizes: Ints = np.diff(rows.offsets)
         pasted_count = sum(distortion.compute_retention(size) * size * count for size, count in distortion.sizes or ())
         depends = pasted_count / max(int(sizes.sum()), 1) * (1 - float(distortion.adds[0]))
-    return {"loss": round(1 - depends, 12), "epsilon": round_claimed(distortion.epsilon_in_all)}
+    return {"loss": round(1 - depends, 12), "epsilon": round_claimed(distortion.compute_epsilon_in_all())}

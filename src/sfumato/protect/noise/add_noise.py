@@ -251,12 +251,10 @@ class AddNoise(Method):
             losses=compute_noise_losses([column.loss for column in changed_columns]),
             details=NoiseDetails(
                 public={
-                    column.column.name: column.describe(
-                        self.kind, self.privacy, self.confidence, exact_range=self.exact_range
-                    )
+                    column.column.name: column.state_law(self.privacy, self.confidence, exact_range=self.exact_range)
                     for column in noisy
                 }
-                | {column.column.name: column.describe_public(self.confidence) for column in cut},
+                | {column.column.name: column.state_law(self.confidence) for column in cut},
                 loss={column.column.name: column.loss for column in changed_columns},
             ),
             changes=state_changes(self, data, published_table, dict.fromkeys(self._list_names(), kind)),

@@ -14,7 +14,7 @@ from datetime import date
 from functools import cached_property
 from itertools import pairwise
 from math import ceil
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -26,7 +26,7 @@ from sfumato.data.hierarchies.discretization import cut_counted_numbers
 from sfumato.errors import PolicyError
 from sfumato.protect.claims import claim_with_originals
 from sfumato.protect.noise.noise_columns import NumberColumn, parse_end
-from sfumato.public.cut_intervals import INTERVALS, CutIntervals
+from sfumato.public.cut_intervals import CutIntervals, IntervalLaw
 from sfumato.release import Claim
 
 Cuts = int | tuple[int | float | date, ...]
@@ -86,18 +86,17 @@ class CutColumn:
         """The level that the narrowest interval gives."""
         return confidence * self.intervals.narrowest / self.column.width
 
-    def describe_public(self, confidence: float) -> dict[str, Any]:
+    def state_law(self, confidence: float) -> IntervalLaw:
         """What an analyst must know; the ends of the data's own range follow from the midpoints, and are coarse."""
         number = int if self.intervals.whole else float
-        facts: dict[str, Any] = {
-            "kind": INTERVALS,
-            "edges": [number(edge) for edge in self.intervals.edges],
-            "step": int(self.column.step),
-            "confidence": confidence,
-            "achieved": self.measure_level(confidence),
-            "domain": "data" if self.from_data or not self.column.has_given_range else "given",
-        }
-        return facts | ({"range": self.column.get_ends()} if self.column.has_given_range else {})
+        return IntervalLaw(
+            edges=tuple(number(edge) for edge in self.intervals.edges),
+            step=int(self.column.step),
+            confidence=confidence,
+            achieved=self.measure_level(confidence),
+            domain="data" if self.from_data or not self.column.has_given_range else "given",
+            range=self.column.get_ends() if self.column.has_given_range else None,
+        )
 
     def list_claims(self, confidence: float) -> list[Claim]:
         """How imprecise values are, and that each is in its interval."""

@@ -14,7 +14,7 @@ from sfumato.arrays import Floats, Ints, Words
 from sfumato.protect.noise.noise_columns import NumberColumn
 from sfumato.protect.noise.noise_scales import compute_achieved_level, compute_interval_middles, count_low_digits
 from sfumato.protect.noise.row_draws import RowDraws, shape_normal, shape_uniform
-from sfumato.public.noise_law import Noise
+from sfumato.public.noise_law import CorrelatedNoiseLaw, IndependentNoiseLaw, Noise, NoiseLaw
 from sfumato.release import Number
 
 
@@ -79,12 +79,11 @@ class DisturbedColumn:
         interval_variance = self.noise.variance if self.noise.kind == "discretize" else 0.0
         return self.noise.variance / max(self.shown_numbers.variance + interval_variance, self.noise.variance)
 
-    def describe(self, kind: str, privacy: float, confidence: float, *, exact_range: bool) -> dict[str, Any]:
+    def state_law(self, privacy: float, confidence: float, *, exact_range: bool) -> NoiseLaw:
         """What an analyst must know to reconstruct distributions; the start of the data's own range is not part of
         it."""
         column, noise = self.column, self.noise
-        public_facts: dict[str, Any] = {
-            "kind": kind,
+        parameters: dict[str, Any] = {
             "scale": noise.scale,
             "step": int(noise.step),
             "origin": noise.origin if column.has_given_range or noise.kind != "discretize" else self._find_first_seen(),
@@ -93,12 +92,11 @@ class DisturbedColumn:
             "confidence": confidence,
             "achieved": compute_achieved_level(column, self.least or noise, privacy, confidence),
             "domain": "given" if column.has_given_range else "data",
+            "range": column.get_ends() if column.has_given_range or exact_range else None,
         }
-        if column.has_given_range or exact_range:
-            public_facts["range"] = column.get_ends()
         if self.covariance is None:
-            return public_facts
-        return public_facts | {"times": self.times, "covariance": dict(self.covariance)}
+            return IndependentNoiseLaw(kind=noise.kind, **parameters)
+        return CorrelatedNoiseLaw(times=self.times, covariance=dict(self.covariance), **parameters)
 
     def _find_first_seen(self) -> float:
         """The lower end of the first occupied interval, from its published midpoint."""

@@ -15,6 +15,7 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.cells.cell_types import count_spelled_numbers, phrase_words
 from sfumato.data.hierarchies.coarse_range import widen_range
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
+from sfumato.public.number_law import PublishedRange
 from sfumato.table import Table
 
 _DAY = "%Y-%m-%d"
@@ -65,9 +66,11 @@ class NumberColumn:
         """The width of the range, of which levels are shares; that of whole numbers is their count."""
         return self.span + self.step
 
-    def get_ends(self) -> list[float] | list[int]:
+    def get_ends(self) -> PublishedRange:
         """The range, as reported."""
-        return [self.low, self.high] if self.whole is None else [int(self.low), int(self.high)]
+        return (
+            PublishedRange(self.low, self.high) if self.whole is None else PublishedRange(int(self.low), int(self.high))
+        )
 
     @property
     def grain(self) -> float:

@@ -39,6 +39,7 @@ from sfumato.protect.synthesis.synthesis_columns import (
 )
 from sfumato.protect.synthesis.synthesis_copies import build_drawn_frame, redraw_copies
 from sfumato.protect.synthesis.synthesis_utility import measure_pair_loss
+from sfumato.public.synthetic_law import SyntheticLaw
 from sfumato.randomness import Randomness
 from sfumato.release import Claim, Number, Release
 from sfumato.runtime.progress import report_progress
@@ -352,7 +353,7 @@ class Synthesize(Method):
         grown_leaves = {model.column.name: model.values for model in models if model.values is not None}
         return SynthesisDetails(
             **details,
-            public={model.column.name: _DRAWN for model in models},
+            public={model.column.name: SyntheticLaw() for model in models},
             order=[model.column.name for model in models],
             leaves={name: len(leaves.sizes) for name, leaves in grown_leaves.items()},
             smallest_leaf={name: leaves.smallest for name, leaves in grown_leaves.items()},
@@ -365,7 +366,6 @@ class Synthesize(Method):
         )
 
 
-_DRAWN = {"kind": "synthetic"}
 _NOT_DRAWN = "Of other columns this is not claimed."
 
 

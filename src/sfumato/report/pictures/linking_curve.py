@@ -16,10 +16,8 @@ _SIDES = {"before": PALETTE["before"][0], "after": PALETTE["accent"][0]}
 _INK, _SOFT, _LINE = (PALETTE[name][0] for name in ("ink", "soft", "line"))
 
 
-def draw_linking_curve(attack: Mapping[str, Any]) -> ReportFigure | None:
-    """The curve of an attack that has one, for the custodian: it compares with the originals."""
-    if "unique_before" not in attack or "unique_after" not in attack:
-        return None
+def draw_linking_curve(attack: Mapping[str, Any]) -> ReportFigure:
+    """The curve of an attack that `draws_curve`, for the custodian: it compares with the originals."""
     points = [int(number) for number in attack["points"]]
     shares = {side: [float(share) for share in attack[f"unique_{side}"]] for side in _SIDES}
     order = "in order" if attack.get("order") == "ordered" else "in any order"

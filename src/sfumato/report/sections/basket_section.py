@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from sfumato.baskets import Baskets
 from sfumato.details import Details
 from sfumato.mine.baskets.estimated_itemsets import estimate_itemsets
 from sfumato.public.basket_distortion import BasketDistortion, get_distortion
+from sfumato.published_law import PublishedLaw
 from sfumato.release import Release
 from sfumato.report.pictures.noise_pictures import AnswerShare, draw_answer_shares
 from sfumato.report.run_account import ReportFigure, ReportSection
@@ -21,7 +21,9 @@ ITEMS = 12
 """How many items are drawn, most frequent first."""
 
 
-def build_basket_estimates_section(public: Mapping[str, Any], published_baskets: Baskets) -> ReportSection | None:
+def build_basket_estimates_section(
+    public: Mapping[str, PublishedLaw], published_baskets: Baskets
+) -> ReportSection | None:
     """The estimated supports of the most common items; None if nothing can be estimated."""
     release = Release(published_baskets, None, (), {}, Details(public=public))
     distortion = get_distortion(release)

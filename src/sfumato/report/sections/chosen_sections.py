@@ -11,7 +11,7 @@ from sfumato.baskets import Baskets
 from sfumato.details import SynthesisDetails
 from sfumato.protect.method import Method
 from sfumato.public.basket_distortion import ITEMS
-from sfumato.public.cut_intervals import INTERVALS
+from sfumato.published_law import PublishedLaw
 from sfumato.release import Release
 from sfumato.report.run_account import ReportSection
 from sfumato.rules import Rules
@@ -21,7 +21,7 @@ from sfumato.table import Table
 
 
 def build_outgoing_sections(
-    public: Mapping[str, Any], published_data: Any, method_entries: Sequence[Mapping[str, Any]] = ()
+    public: Mapping[str, PublishedLaw], published_data: Any, method_entries: Sequence[Mapping[str, Any]] = ()
 ) -> tuple[ReportSection, ...]:
     """What an analyst can estimate or read, and how sequences look, made from the release alone.
 
@@ -38,7 +38,7 @@ def build_outgoing_sections(
 
         section = build_basket_estimates_section(public, published_data)
         return () if section is None else (section,)
-    if not isinstance(published_data, Table) or all(law["kind"] in ("synthetic", INTERVALS) for law in public.values()):
+    if not isinstance(published_data, Table) or not any(law.can_be_estimated for law in public.values()):
         return ()
     from sfumato.report.sections.noise_section import build_estimates_section
 
@@ -110,7 +110,7 @@ def _make_hiding(run: _RunData) -> Sequence[ReportSection]:
 def _make_noise(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.noise_section import build_filtered_section
 
-    if all(law["kind"] == INTERVALS for law in run.release.public.values()):
+    if not any(law.can_be_estimated for law in run.release.public.values()):
         return None  # nothing was drawn, so nothing is estimated
     return build_filtered_section(run.release, run.original, run.published_data)
 

@@ -19,7 +19,9 @@ from sfumato.bound_words import spell_at_most
 from sfumato.details import Details
 from sfumato.mine.answers.proportions import estimate_proportions
 from sfumato.mine.noise.reconstruction import Reconstruction, reconstruct_distribution
-from sfumato.public.noise_law import list_noisy_columns, read_numbers
+from sfumato.public.answer_channel import AnswerLaw, get_channel, list_answered_columns
+from sfumato.public.noise_law import get_noise, list_noisy_columns, read_numbers
+from sfumato.published_law import PublishedLaw
 from sfumato.release import Release
 from sfumato.report.pictures.noise_pictures import (
     AnswerShare,
@@ -39,7 +41,6 @@ DOTS = 300
 """How many people are drawn in the picture of what an attacker recovers."""
 ANSWERS = 12
 """How many answers of a column are drawn, most frequent first."""
-_ANSWERED = ("warner", "k_ary", "unary")
 _HOW = {
     "uniform": "uniform noise in ±{scale}",
     "gaussian": "Gaussian noise, standard deviation {scale}",
@@ -51,7 +52,7 @@ _HOW = {
 }
 
 
-def build_estimates_section(public: Mapping[str, Any], published_table: Table) -> ReportSection:
+def build_estimates_section(public: Mapping[str, PublishedLaw], published_table: Table) -> ReportSection:
     """What an analyst can estimate: made from the release alone, so it may be published."""
     noisy_columns = _NoisyColumns.of(public, published_table)
     return ReportSection(
@@ -105,13 +106,15 @@ class _NoisyColumns(NamedTuple):
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, public: Mapping[str, Any], published_table: Table) -> _NoisyColumns:
+    def of(cls, public: Mapping[str, PublishedLaw], published_table: Table) -> _NoisyColumns:
         """The first noisy columns and the first answers."""
         release = Release(published_table, None, (), {}, Details(public=public))
         column_names = [name for name in release.public if published_table.frame[name].count()]
         numbers = [name for name in list_noisy_columns(release) if name in column_names]
         answer_names = [
-            name for name in column_names if release.public[name]["kind"] in _ANSWERED and _is_telling(release, name)
+            name
+            for name in list_answered_columns(release)
+            if name in column_names and get_channel(release, name).informative
         ]
         remaining_count = len(numbers[COLUMNS:]) + len(answer_names[COLUMNS:])
         notes = (
@@ -122,16 +125,10 @@ class _NoisyColumns(NamedTuple):
         return cls(release, tuple(numbers[:COLUMNS]), tuple(answer_names[:COLUMNS]), notes)
 
 
-def _is_telling(release: Release, column: str) -> bool:
-    """Whether answers depend on the truth; at p = q nothing can be estimated."""
-    facts = release.public[column]
-    return abs(float(facts["p"]) - float(facts["q"])) > 1e-12
-
-
 def _describe_how(release: Release, column: str) -> str:
-    facts = release.public[column]
-    numbers = {name: wording.format_parameter(value) for name, value in facts.items() if isinstance(value, int | float)}
-    return _HOW[facts["kind"]].format(**{"scale": "", "p": "", "q": "", **numbers})
+    law = release.public[column]
+    values = {"p": law.p, "q": law.q} if isinstance(law, AnswerLaw) else {"scale": get_noise(release, column).scale}
+    return _HOW[law.kind].format(**{name: wording.format_parameter(value) for name, value in values.items()})
 
 
 def _build_reconstruction_figure(release: Release, column: str, truth: pl.Series | None = None) -> ReportFigure:
@@ -193,9 +190,9 @@ def _build_filter_figures(release: Release, truth: pl.DataFrame, numbers: tuple[
 def _build_answers_figure(release: Release, column: str, truth: pl.Series | None = None) -> ReportFigure:
     """The share of each answer: given, and estimated to be true."""
     proportions = estimate_proportions(release, column).sort("estimate", descending=True).head(ANSWERS)
-    facts = release.public[column]
-    is_asked = None in facts["categories"]  # a missing answer is an answer, too
-    given_shares = _count_value_shares(release.data.frame[column], is_asked) if facts["kind"] != "unary" else {}
+    law = get_channel(release, column)
+    is_asked = None in law.categories  # a missing answer is an answer, too
+    given_shares = _count_value_shares(release.data.frame[column], is_asked) if law.one_answer else {}
     true = {} if truth is None else _count_value_shares(truth, is_asked)
     shares: list[AnswerShare] = []
     for row in proportions.iter_rows(named=True):
@@ -213,13 +210,13 @@ def _build_answers_figure(release: Release, column: str, truth: pl.Series | None
         )
         for row in proportions.iter_rows(named=True)
     )
-    remaining_count = len(facts["categories"]) - proportions.height
+    remaining_count = len(law.categories) - proportions.height
     more = f" {wording.count_noun(remaining_count, 'answer is', 'answers are')} not drawn." if remaining_count else ""
     return ReportFigure(
         f"{wording.shorten_label(column)}: {_describe_how(release, column)}",
         draw_answer_shares(shares),
         f"The share of each answer of {wording.shorten_label(column)} as given, and as estimated to be true.",
-        f"ε = {spell_at_most(facts['epsilon'])}. Lines: 95 % intervals of the estimates.{more}",
+        f"ε = {spell_at_most(law.compute_epsilon())}. Lines: 95 % intervals of the estimates.{more}",
         ("Answer", "Estimated share", "95 % interval"),
         rows,
     )

@@ -13,6 +13,7 @@ from string import Formatter
 from typing import Any, NamedTuple
 
 from sfumato.errors import join_names
+from sfumato.published_law import read_laws
 from sfumato.report.words import wording
 from sfumato.runtime.lazy import find_tagged_class
 
@@ -55,17 +56,8 @@ def tell_attack(attack: Mapping[str, Any], body: Mapping[str, Any]) -> AttackSto
 
 def _list_plain_targets(tag: str, target: Sequence[str], body: Mapping[str, Any]) -> list[str]:
     """Of the columns that an attack on noise guesses, those without a published law that it weighs."""
-    kinds, law_kinds = _find_law_kinds(body), _find_weighed_kinds(tag)
-    return [] if law_kinds is None else [name for name in target if kinds.get(name) not in law_kinds]
-
-
-def _find_law_kinds(body: Mapping[str, Any]) -> dict[str, str]:
-    return {name: law["kind"] for name, law in body.get("public", {}).items()}
-
-
-def _find_weighed_kinds(tag: str) -> tuple[str, ...] | None:
-    """The laws that an attack on noise weighs (`NumberAttack.law_kinds`)."""
-    return getattr(find_tagged_class("attack", tag), "law_kinds", None)
+    kind = find_tagged_class("attack", tag)
+    return [] if kind is None else kind.list_plain_targets(target, read_laws(body.get("public", {})))
 
 
 def find_known_columns(attack: Mapping[str, Any]) -> list[list[str]]:

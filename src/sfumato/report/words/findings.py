@@ -92,16 +92,17 @@ def _list_learning_losses(utility: Mapping[str, Any]) -> list[dict[str, str]]:
     return loss_rows
 
 
-def list_attacks(body: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each attack with its story and its outcome."""
+def list_attacks(body: Mapping[str, Any], *, is_internal: bool) -> list[dict[str, Any]]:
+    """Each attack with its story and its outcome: in counts for the custodian, in coarse steps for others."""
     attack_rows: list[dict[str, Any]] = []
     for attack in body["attacks"]:
         title, story = attack_stories.tell_attack(attack, body)
         knows = _describe_knowledge(attack, body)
         facts = [("Knows", knows)] if knows else []
         facts += _list_labelled_parameters(attack)
-        facts += _list_outgoing_facts(attack) if "risk_at_most" in attack else _list_attack_counts(attack, body)
-        attack_rows.append({"title": title, "story": story, "facts": facts, "figure": _draw_curve(attack)})
+        facts += _list_attack_counts(attack, body) if is_internal else _list_outgoing_facts(attack)
+        figure = _draw_curve(attack) if is_internal else None
+        attack_rows.append({"title": title, "story": story, "facts": facts, "figure": figure})
     titles = name_attacks([(row["title"], attack) for row, attack in zip(attack_rows, body["attacks"], strict=True)])
     return [{**row, "title": title} for row, title in zip(attack_rows, titles, strict=True)]
 
@@ -133,8 +134,11 @@ def _name_tries(attack: Mapping[str, Any], body: Mapping[str, Any]) -> str:
 
 def _draw_curve(attack: Mapping[str, Any]) -> dict[str, Any] | None:
     """The picture of an attack that found a curve."""
+    kind = find_tagged_class("attack", str(attack["attack"]))
+    if kind is None or not kind.draws_curve:
+        return None
     figure = draw_linking_curve(attack)
-    return None if figure is None else {**vars(figure), "svg": Markup(figure.svg)}
+    return {**vars(figure), "svg": Markup(figure.svg)}
 
 
 def _list_outgoing_facts(attack: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -8,6 +8,8 @@ from typing import Any
 
 from sfumato.change_kinds import ChangeKind, LossWords
 from sfumato.losses import BUDGET, LOSSES, LossEntry, adds_up
+from sfumato.public.answer_channel import AnswerLaw
+from sfumato.published_law import read_laws
 from sfumato.report.words.wording import quote_first_names, spell_name
 from sfumato.runtime.lazy import find_tagged_class
 
@@ -58,11 +60,12 @@ def find_loss_words(name: str, body: Mapping[str, Any]) -> LossEntry:
 
 def _describe_budget(body: Mapping[str, Any]) -> str:
     """What a privacy budget bounds: of a table whose columns are not all randomized, the answers and nothing else."""
-    answers = [name for name, law in body["public"].items() if "epsilon" in law]
+    laws = read_laws(body["public"])
+    answers = [name for name, law in laws.items() if law.privacy_budget is not None]
     published_columns = {change["column"] for change in body["changes"] if change["kind"] != ChangeKind.DROPPED}
     if body["data"]["shape"] != "table":
         return LOSSES["epsilon"].meaning
-    shows_missing = any(body["public"][name].get("missing") == "kept" for name in answers)
+    shows_missing = any(isinstance(law, AnswerLaw) and law.missing == "kept" for law in laws.values())
     missing_words = " It is not hidden whose answer is missing." if shows_missing else ""
     if published_columns <= set(answers):
         return LOSSES["epsilon"].meaning + missing_words

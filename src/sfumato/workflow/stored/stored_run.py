@@ -36,6 +36,7 @@ from sfumato.measure.stored_changes import StoredComparison, compare_stored
 from sfumato.measure.stored_claims import StoredEvidence, measure_stored_claim
 from sfumato.protect.stored_method import plan_stored
 from sfumato.protect.stored_plan import StoredPlan
+from sfumato.published_law import read_laws
 from sfumato.randomness import Randomness
 from sfumato.release import Finding, Release
 from sfumato.report.run_account import RunAccount
@@ -243,7 +244,7 @@ def _gather_account(body: Mapping[str, Any], evidence: StoredEvidence) -> RunAcc
         distributions={
             name: count_labels(value_counts.frame[name], value_counts.counts) for name, value_counts in values.items()
         },
-        sections=build_outgoing_sections(body["public"], published_table),
+        sections=build_outgoing_sections(read_laws(body["public"]), published_table),
     )
 
 

@@ -14,6 +14,7 @@ from sfumato.measure.noise.stored_noise import find_pairs, measure_interval_loss
 from sfumato.measure.stored_changes import find_domain, measure_stored_loss
 from sfumato.measure.stored_claims import StoredEvidence
 from sfumato.measure.utility.stored_moments import measure_stored_moments
+from sfumato.public.answer_channel import get_channel
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
 from sfumato.workflow.summary.class_sizes import find_promised_k, measure_stored_class_sizes
@@ -100,8 +101,7 @@ def _measure_intervals(release: Release, evidence: StoredEvidence, names: Sequen
 
 def _measure_answers(release: Release, evidence: StoredEvidence, names: Sequence[str]) -> float:
     """How often chance answers, by the published laws, mean over columns."""
-    laws = [release.public[name] for name in names]
-    return sum(1 - abs(float(law["p"]) - float(law["q"])) for law in laws) / len(laws)
+    return sum(get_channel(release, name).chance_share for name in names) / len(names)
 
 
 _LOSSES: Mapping[LossMeasure, Callable[[Release, StoredEvidence, Sequence[str]], float]] = {

@@ -11,6 +11,7 @@ from sfumato import measure
 from sfumato.attack.anonymity.linking import link_originals
 from sfumato.details import EntryDetails
 from sfumato.errors import hide_password
+from sfumato.published_law import read_laws
 from sfumato.release import Release
 from sfumato.report.run_account import NO_CLASSES, RunAccount
 from sfumato.report.sections.chosen_sections import build_outgoing_sections, make_sections
@@ -53,7 +54,7 @@ def gather_outgoing_account(certificate: Mapping[str, Any], published_data: Any)
         title=certificate["title"],
         certificate=certificate,
         published_data=published_data,
-        sections=build_outgoing_sections(certificate["public"], published_data, certificate["methods"]),
+        sections=build_outgoing_sections(read_laws(certificate["public"]), published_data, certificate["methods"]),
     )
     if not isinstance(published_data, Table):
         return run_account

@@ -202,7 +202,8 @@ def _measure_class_utility(
 
 def _measure_chance_utility(published_table: Table, original: Table, release: Release) -> dict[str, float]:
     """How far randomized values moved from the originals: single columns and pairs of columns."""
-    columns = [name for name in published_table.frame.columns if release.public.get(name, {}).get("kind") != "unary"]
+    bit_columns = {name for name, law in release.public.items() if not law.shows_values}
+    columns = [name for name in published_table.frame.columns if name not in bit_columns]
     correlations = measure.correlations(original, published_table)
     moments = measure.moments(original, published_table).columns
     shifts = [abs(column_moments.mean_shift) for column_moments in moments if column_moments.mean_shift is not None]
