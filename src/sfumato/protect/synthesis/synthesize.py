@@ -382,8 +382,8 @@ class _EncodedColumns(NamedTuple):
 
     frame: pl.DataFrame
     """All rows, with the digits that are published."""
-    learnt: dict[str, SynthesisColumn]
-    drawn: list[str]
+    learnt_columns: dict[str, SynthesisColumn]
+    drawn_columns: list[str]
     """The columns to draw, in order."""
 
 
