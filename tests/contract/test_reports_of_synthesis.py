@@ -64,13 +64,26 @@ def count_cells(column: pl.Series, name: str) -> int:
     return sum(str(cell) == name for cell in cells)
 
 
+LINKING = (
+    "by linking",
+    "linking finds",
+    "before → after",
+    "^originals ",
+    "^release ",
+    r"^Table \| Risk",
+    "thin lines",
+    "originals, and",
+)
+"""Words of the lines about linking before and after."""
+
+
 @select(sf.Synthesize)
 def test_what_a_report_says_of_synthetic_rows(example: Example, tmp_path: Path) -> None:
     method, result, table = example.subject, run_example(example, tmp_path), example.data()
     after = sf.read_release(result.out).data.frame
     before = table.frame.select(after.columns)
     size = [
-        f"rows in the release {after.height}",
+        f"{'rows' if method.kind == 'full' else 'people'} in the release {after.height}",  # partial: rows are people's
         f"{after.width} columns",
         f"Data file data.csv, {after.height} rows, {after.width} columns",
     ]
@@ -89,6 +102,8 @@ def test_what_a_report_says_of_synthetic_rows(example: Example, tmp_path: Path) 
         *check_rare_words(private_lines, method, before, after),
         *(line for line in private_lines if any(re.fullmatch(pattern, line) for pattern in DISTANCES)),
     ]
+    if method.kind == "partial":  # rows are people's, so that they are linked, as in reports of other methods
+        expected_lines += [line for line in private_lines if any(re.search(words, line) for words in LINKING)]
     if method.kind == "full":
         expected_lines += check_holdout(private_lines, result.release.details["holdout"].tolist(), before, after)
     check_both(result, [*size, *check_counts(public_lines, None, after)], expected_lines)

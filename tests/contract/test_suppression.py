@@ -32,9 +32,9 @@ LEFT_OUT = (
 def explain_wrong_limit(result: Made) -> str:
     """What is wrong with the largest share of rows that a method may suppress, and the cure; empty if nothing is."""
     release, method = result.release, result.release.method
-    limit = method.find_suppression_limit(method.describe())
+    limit, may_star_rows = method.find_suppression_limit(method.describe()), method.may_star_rows(method.describe())
     shares = {float(claim.threshold) for claim in release.claims if claim.property == "suppressed_share"}
-    if limit is None:
+    if limit is None or (may_star_rows and not shares):  # such rows cannot be told from suppressed ones
         return ""
     if shares != {limit}:
         return (
