@@ -23,7 +23,9 @@ from sfumato.fields.field_docs import find_field_doc
 from sfumato.losses import LOSSES
 from sfumato.measure.checks import CHECKS, Evidence, has_known_form
 from sfumato.protect import METHODS, MODELS
+from sfumato.protect.claim_sentences import COMMON_PROPERTIES
 from sfumato.protect.method import KeyedMethod
+from sfumato.workflow.outgoing import select_outgoing_parameters
 from sfumato.workflow.shapes.file_shapes import find_shape
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import make_all, make_once, released
@@ -510,6 +512,40 @@ def test_a_method_that_hides_secrets_counts_what_it_changed(example: Example) ->
 
 
 @parametrize_examples
+def test_claims_that_anyone_can_check_are_listed_with_its_own_arguments(example: Example) -> None:
+    """So that `verify` can compare their arguments with the parameters of a certificate, and their sentences."""
+    subject, release = example.subject, make_once(example).release
+    known_properties = {name for model in MODELS for name in model.claim_properties} | {*COMMON_PROPERTIES}
+    parameters = json.loads(json.dumps(select_outgoing_parameters(subject.describe())))
+    for claim in release.claims:
+        if claim.needs_original or claim.property in known_properties:
+            continue
+        assert claim.property in subject.file_claims, f'add "{claim.property}" to file_claims'
+        arguments = claim.model_dump(mode="json")["arguments"]
+        assert subject.may_claim(parameters, arguments), (
+            f'"{claim.property}" has other arguments than the parameters of the same names: override may_claim'
+        )
+
+
+@parametrize_examples
+def test_the_kinds_of_change_are_listed(example: Example) -> None:
+    subject = example.subject
+    kinds = {change.kind for change in make_once(example).release.changes} - {ChangeKind.KEPT, ChangeKind.DROPPED}
+    if subject.list_change_kinds(subject.describe()) is None:
+        assert kinds <= subject.change_kinds, f"add {sorted(kinds - subject.change_kinds)} to change_kinds"
+
+
+@parametrize_examples
+def test_it_is_made_again_from_its_public_parameters(example: Example) -> None:
+    """Unless it says that it hides some of them (`hides_parameters`)."""
+    subject = example.subject
+    parameters = select_outgoing_parameters(subject.describe())
+    if not subject.hides_parameters:
+        public_fields = {name: value for name, value in parameters.items() if name != "iso_20889"}
+        assert type(subject).model_validate(public_fields).describe().items() >= public_fields.items()
+
+
+@parametrize_examples
 def test_thresholds_come_from_the_fields_that_it_names(example: Example) -> None:
     """So that `verify` can compare a claim with the parameters of a certificate."""
     subject, parameters = example.subject, example.subject.describe()
@@ -518,7 +554,9 @@ def test_thresholds_come_from_the_fields_that_it_names(example: Example) -> None
     for claim in make_once(example).release.claims:
         field = subject.threshold_fields.get(claim.property)
         if field is not None and isinstance(parameters[field], type(claim.threshold)):
-            assert claim.threshold == parameters[field], f"{claim.property} is not {field}: correct threshold_fields"
+            assert claim.threshold == pytest.approx(parameters[field], rel=1e-6), (
+                f"{claim.property} is not {field}: correct threshold_fields"
+            )
         same_fields = [
             name for name in subject.public_fields if claim.threshold > 1 and parameters.get(name) == claim.threshold
         ]

@@ -103,6 +103,10 @@ class Check:
     """Whether it measures a share, to be shown as a percentage."""
     covers: CoveredRisk
     """A risk that its claims bound; a verdict says that nobody looked at it otherwise."""
+    optional: frozenset[str]
+    """Those of the arguments that a claim need not have."""
+    exact_threshold: int | None
+    """The threshold of every claim that the value is exactly so; None if it depends on the release."""
 
     def __call__(self, evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
         """Measure."""
@@ -123,6 +127,8 @@ def checks_claim(
     of_groups: bool = False,
     unit: Unit = "number",
     covers: CoveredRisk = "",
+    optional: tuple[str, ...] = (),
+    exact_threshold: int | None = 0,
 ) -> Callable[[Measure], Measure]:
     """Register a measure for claims; by default it checks the property of its own name.
 
@@ -143,6 +149,8 @@ def checks_claim(
             of_groups,
             unit,
             covers,
+            frozenset(optional),
+            exact_threshold,
         )
         return measure
 
@@ -167,18 +175,25 @@ CHECKS: Mapping[str, Check] = _Checks()
 
 
 def has_known_form(claim: Mapping[str, Any]) -> bool:
-    """Whether a certificate's claim has a form that a method produces, with arguments that its measure accepts."""
+    """Whether a certificate's claim has a form that a method produces, with the arguments that its measure needs."""
     check = CHECKS.get(claim["measure"])
     if check is None or claim["property"] not in check.properties or claim["bound"] not in check.bounds:
         return False
-    arguments = claim.get("arguments", {})
+    if claim["bound"] == "exactly" and check.exact_threshold not in (None, claim["threshold"]):
+        return False
+    arguments = claim["arguments"]
     allowed_names = frozenset() if check.needs_original else check.arguments
-    starred_rows = arguments.get("starred_rows", "class")
     return (
         claim["needs_original"] is check.needs_original
-        and set(arguments) <= allowed_names
-        and starred_rows in ("class", "suppressed")
+        and allowed_names - check.optional <= set(arguments) <= allowed_names
+        and arguments.get("starred_rows", "class") in ("class", "suppressed")
+        and all(isinstance(arguments[name], list | tuple) for name in _LISTS if name in arguments)
+        and bool(arguments.get("columns", True))
     )
+
+
+_LISTS = ("categories", "columns", "items", "names", "order", "parents")
+"""Arguments that are lists of words."""
 
 
 def explain_unmeasured(claim: Claim) -> str:

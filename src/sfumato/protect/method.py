@@ -11,6 +11,7 @@ from sfumato.arrays import Ints
 from sfumato.change_kinds import ChangeKind
 from sfumato.description import Description
 from sfumato.key import Key
+from sfumato.protect.claim_arguments import do_arguments_fit
 from sfumato.protect.data_checks import check_data
 from sfumato.protect.footprint import Footprint, trace_all_columns
 from sfumato.public.codes.filter_size import FilterSize
@@ -79,6 +80,13 @@ class Method(Description, ABC):
     threshold_fields: ClassVar[Mapping[str, str]] = {}
     """Property of a claim → the public field that is its threshold, so that anyone can compare the two; a share in the
     place of a count is not compared. Claims of privacy models are in `list_promises`."""
+    hides_parameters: ClassVar[bool] = False
+    """Whether nobody can make it again from its public parameters: what it hides is one of the private ones."""
+    file_claims: ClassVar[frozenset[str]] = frozenset()
+    """The properties of its claims that anyone can check, besides those of privacy models and those that many methods
+    make: their arguments are compared with its public parameters (`may_claim`)."""
+    change_kinds: ClassVar[frozenset[ChangeKind]] = frozenset()
+    """What it may do to a column besides keeping or removing it, if `list_change_kinds` does not say."""
     hides_in_crowds: ClassVar[bool] = False
     """Whether people hide in equivalence classes while their sensitive cells are published unchanged.
 
@@ -158,6 +166,12 @@ class Method(Description, ABC):
     def list_change_kinds(cls, parameters: Mapping[str, Any]) -> Mapping[str, ChangeKind] | None:
         """Column → what it does to it, with these public parameters; other columns stay. None if they do not say."""
         return None
+
+    @classmethod
+    def may_claim(cls, parameters: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
+        """Whether one of its `file_claims` may have these arguments, with these public parameters; by default if they
+        repeat the parameters of their names."""
+        return do_arguments_fit(cls, parameters, arguments)
 
     @property
     def publishes_codes(self) -> bool:

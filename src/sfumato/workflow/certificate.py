@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import stat
@@ -38,6 +39,8 @@ class _StatedFile(DataFile):
     @model_validator(mode="after")
     def _check_known_format(self) -> _StatedFile:
         shape = get_shape(self.shape)
+        if (self.columns is None) == (self.shape == "table") or (self.items is None) != (self.shape == "table"):
+            raise ValueError("a table has columns, and no other data has")
         if self.format not in shape.formats or self.file != shape.name_file(self.format):
             raise ValueError("unknown format, or the file does not have this format")
         return self
@@ -81,7 +84,7 @@ class Certificate:
                     "this certificate has an older form, which states no verdict on the whole release; run the policy "
                     "again"
                 )
-            _CertificateBody.model_validate(certificate.body)
+            _refuse_other_spelling(certificate.body, _CertificateBody.model_validate(certificate.body))
         except ValidationError as error:
             # Repeat only our own field names: anything else in a certificate may be an attacker's text.
             parts = [str(part) for part in error.errors()[0]["loc"] if isinstance(part, int) or part in _FIELDS]
@@ -120,6 +123,16 @@ class Certificate:
         """The data of the release, read as the certificate describes it."""
         data = self.body["data"]
         return get_shape(data["shape"]).read(folder / data["file"], self.body)
+
+
+def _refuse_other_spelling(body: Mapping[str, Any], model: _CertificateBody) -> None:
+    """A certificate has every field, in the type that is written: nothing is filled in or converted."""
+    written_fields = model.model_dump(mode="json")
+    for name in sorted({*body, *written_fields}):
+        if name not in body or json.dumps(body[name], sort_keys=True) != json.dumps(
+            written_fields[name], sort_keys=True
+        ):
+            raise CertificateRefused(f"this is not a certificate that sfumato wrote ({name} is malformed)")
 
 
 def _read_certificate(path: Path) -> bytes:

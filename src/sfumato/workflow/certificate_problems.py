@@ -26,6 +26,7 @@ from sfumato.workflow.outgoing import CertifiedAttack
 from sfumato.workflow.published_columns import AnyTable, get_outline, split_columns
 from sfumato.workflow.restated_columns import list_column_problems
 from sfumato.workflow.restated_facts import list_restated_problems
+from sfumato.workflow.restated_methods import list_attack_problems, list_method_problems
 from sfumato.workflow.shapes.file_shapes import find_shape
 from sfumato.workflow.signing.signature import check_signature
 from sfumato.workflow.verdict import (
@@ -96,6 +97,8 @@ def list_claim_problems(certificate: Certificate) -> list[str]:
         for number, claim in enumerate(body["claims"], 1)
         if not has_known_form(claim)
     ]
+    if problems:
+        return problems
     if any(claim["needs_original"] and claim["measured"] is not None for claim in body["claims"]):
         problems.append("the certificate states a measured value that only the custodian may know")
     kept_flags = [claim["holds"] is True for claim in body["claims"]] + [
@@ -103,6 +106,7 @@ def list_claim_problems(certificate: Certificate) -> list[str]:
     ]
     if not all(kept_flags):
         problems.append("the certificate itself says that a claim or a limit was broken")
+    problems += list_method_problems(body) + list_attack_problems(body)
     roles, removed_columns = body.get("roles", {}), set(body.get("removed_columns", ()))
     promises = [claim.get("arguments", {}) for claim in body["claims"] if claim["measure"] == "named_columns"]
     claimed_names = {name for arguments in promises for name in arguments.get("names", ())}
@@ -214,6 +218,8 @@ def list_content_problems(certificate: Certificate, published_data: Any) -> list
             problems.append("the certificate describes missing cells in a way that sfumato does not write")
     else:
         problems += _list_warning_problems(certificate.body, ())
+        if any(certificate.body["verdict"][name] for name in ("not_counted", "unique_rows")):
+            problems.append("the certificate counts unique rows of data without columns")
     problems += list_restated_problems(certificate.body, published_data)
     return problems + _list_attack_problems(certificate.body, published_data)
 

@@ -39,6 +39,8 @@ FEWEST = 200
 """With fewer people, nothing measured against the originals leaves: a step must be at least ten people."""
 COMPUTABLE = frozenset({"average_class_size", "c_avg", "discernibility"})
 """Figures that anyone can compute from the written file."""
+PUBLISHED_LOSSES = frozenset({"epsilon"})
+"""Losses that follow from the policy."""
 PUBLISHED_LOSS = "published_loss"
 """The loss of the published rows, if others were left out."""
 IN_STEPS = frozenset({"loss", "precision"})
@@ -233,7 +235,7 @@ def build_outgoing_certificate(record: Mapping[str, Any], published_data: Any) -
         claims=tuple(_build_outgoing_claim(claim, published_data) for claim in record["claims"]),
         public=read_laws(record["public"]),
         changes=tuple(_certify_change(change) for change in record["changes"]),
-        losses={name: loss for name, loss in record["losses"].items() if name == "epsilon"},
+        losses={name: loss for name, loss in record["losses"].items() if name in PUBLISHED_LOSSES},
         utility=_select_outgoing_utility(record, people),
         suppression=_build_outgoing_suppression(record),
         attacks=tuple(build_outgoing_attack(attack, people) for attack in record["attacks"]),

@@ -46,6 +46,13 @@ def _read_names(tag: str, value: str, parameters: Mapping[str, Any]) -> frozense
     return frozenset() if kind is None else kind.list_columns_in(parameters)
 
 
+def _is_possible(kind: Any, changes: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a method, if its parameters do not say what it changes, may make such changes at all."""
+    if kind is None or not kind.change_kinds:
+        return True
+    return {change["kind"] for change in changes} <= {ChangeKind.KEPT, ChangeKind.DROPPED, *kind.change_kinds}
+
+
 class _ColumnChange(NamedTuple):
     """What a method does to a column."""
 
@@ -63,6 +70,8 @@ def _list_change_problems(body: Mapping[str, Any], columns: frozenset[str]) -> l
     problems = []
     for tag, parameters_of_each in methods.items():
         kind = find_tagged_class("method", tag)
+        if not _is_possible(kind, [change for change in body["changes"] if change["method"] == tag]):
+            problems.append(f"the certificate states changes that {tag} never makes")
         kinds = [None if kind is None else kind.list_change_kinds(parameters) for parameters in parameters_of_each]
         known_kinds = [kinds_by_column for kinds_by_column in kinds if kinds_by_column is not None]
         if len(known_kinds) == len(kinds):

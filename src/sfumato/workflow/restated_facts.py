@@ -26,9 +26,18 @@ from sfumato.runtime.lazy import find_tagged_class
 from sfumato.suppression import NOTHING_SUPPRESSED, SuppressedRows, Suppression
 from sfumato.table import Missing, Table
 from sfumato.workflow.chain import LEFT_OUT_ROWS, word_other_changes
-from sfumato.workflow.outgoing import COMPUTABLE, FEWEST, IN_STEPS, count_hidden_people, round_to_step, round_up_to_step
+from sfumato.workflow.outgoing import (
+    COMPUTABLE,
+    FEWEST,
+    IN_STEPS,
+    PUBLISHED_LOSSES,
+    count_hidden_people,
+    round_to_step,
+    round_up_to_step,
+)
 from sfumato.workflow.policy_parts.policy_sections import GateSection
 from sfumato.workflow.published_columns import AnyTable, get_outline
+from sfumato.workflow.restated_claims import list_argument_problems
 from sfumato.workflow.summary.class_sizes import count_starred_rows, find_promised_k, measure_class_sizes
 from sfumato.workflow.summary.suppression_summary import describe_suppression, explain_left_out
 from sfumato.workflow.verdict import list_unchecked
@@ -40,6 +49,7 @@ _ROUNDING = 1e-6
 def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list[str]:
     """What of a certificate contradicts its own fields or the data file."""
     problems = _list_promise_problems(body) + _list_level_problems(body) + _list_step_problems(body)
+    problems += list_argument_problems(body)
     problems += _list_chance_problems(body) + _list_threshold_problems(body) + _list_limit_problems(body)
     problems += [
         f"the certificate names a method that this version of sfumato does not have: {parameters['method']}"
@@ -84,8 +94,14 @@ def _list_promise_problems(body: Mapping[str, Any]) -> list[str]:
         if not any(_does_claim_say(claim, promise, body["missing"]) for claim in model_claims)
     ]
     limits = {kind.find_suppression_limit(parameters) for kind, parameters in methods} - {None}
-    shares = {float(claim["threshold"]) for claim in body["claims"] if claim["property"] == "suppressed_share"}
-    if limits and not shares - {0.0} <= limits:
+    shares = {
+        float(claim["threshold"])
+        for claim in body["claims"]
+        if claim["property"] == "suppressed_share" and claim["bound"] == "at_most"
+    }
+    # Of rows of stars nobody can tell which were suppressed: then nothing is said about the share.
+    is_silent = not shares and any(kind.may_star_rows(parameters) for kind, parameters in methods)
+    if shares != limits and not is_silent:
         problems.append("the certificate claims another share of suppressed rows than its methods allow")
     return problems
 
@@ -123,7 +139,9 @@ def _list_threshold_problems(body: Mapping[str, Any]) -> list[str]:
         is_compared = parameters and all(
             value is not None and _is_like(value, claim["threshold"]) for value in parameters
         )
-        if is_compared and claim["threshold"] not in parameters:
+        if is_compared and not any(
+            isclose(claim["threshold"], value, rel_tol=_ROUNDING) for value in parameters if value is not None
+        ):
             problems.append(f'the threshold of the claim "{claim["property"]}" is not the parameter of its method')
     return problems
 
@@ -199,13 +217,17 @@ def _list_level_problems(body: Mapping[str, Any]) -> list[str]:
             change["level"] == level
             and change["height"] == body["heights"].get(column)
             and 0 <= level <= change["height"]
-            and (level == 0 or change["kind"] != ChangeKind.KEPT)
+            and (level == 0) == (change["kind"] == ChangeKind.KEPT)
             for change in stated_changes.get(column, ())
             if change["level"] is not None and change["height"] is not None
         ):
             return [f'the certificate states two levels or heights for "{column}", or one that does not exist']
-    if not set(body["heights"]) <= set(stated_changes):
-        return ["the certificate states the heights of columns that it does not describe"]
+    levels = {change["column"]: change["level"] for change in body["changes"] if change["level"] is not None}
+    heights = {change["column"]: change["height"] for change in body["changes"] if change["height"] is not None}
+    # Under local recoding rows differ, even if all of a column have one level.
+    is_local = any(kind.may_star_rows(parameters) for kind, parameters in _find_kinds(body["methods"]))
+    if body["heights"] != heights or body["levels"] not in ([levels, {}] if is_local else [levels]):
+        return ["the certificate states other levels or heights than its changes do"]
     return []
 
 
@@ -217,7 +239,7 @@ def _list_step_problems(body: Mapping[str, Any]) -> list[str]:
     risks = [attack["risk_at_most"] for attack in body["attacks"] if attack["risk_at_most"] is not None]
     if any(not 0 <= figure <= 1 or figure != round_to_step(figure, people) for figure in (*figures, *risks)):
         problems.append("the certificate states a loss or a risk that is not in steps, or of too few people to publish")
-    if not utility.keys() <= COMPUTABLE | IN_STEPS:
+    if not utility.keys() <= COMPUTABLE | IN_STEPS or not body["losses"].keys() <= PUBLISHED_LOSSES:
         problems.append("the certificate states figures that are never published")
     draws = any(kind.by_chance for kind, _ in _find_kinds(body["methods"]))
     if people and not draws and (body["losses"] or body["public"]):

@@ -158,7 +158,8 @@ def verify(
     check = _ClaimCheck([], (), 0)
     choice = choose_verifying_engine(certificate, engine, root)
     try:
-        problems += list_file_problems(root, certificate) + list_claim_problems(certificate)
+        with refuse_hostile("the certificate contradicts itself"):
+            problems += list_file_problems(root, certificate) + list_claim_problems(certificate)
         if not problems:
             check = _check_claims(root, certificate, choice, seconds)
             problems = check.problems

@@ -48,10 +48,10 @@ def count_miscoded_cells(
     return int(wanted_numbers.cast(published_numbers.dtype, strict=False).ne_missing(published_numbers).sum())
 
 
-checks_claim("beyond_limits", "exactly", arguments=_SHOWN_ARGUMENTS)(
+checks_claim("beyond_limits", "exactly", arguments=_SHOWN_ARGUMENTS, optional=("cap", "floor"))(
     lambda evidence, arguments: count_beyond_limits(evidence.published_data, **arguments)
 )
-checks_claim("rows_at_limits", "at_least", arguments=_SHOWN_ARGUMENTS)(
+checks_claim("rows_at_limits", "at_least", arguments=_SHOWN_ARGUMENTS, optional=("cap", "floor"))(
     lambda evidence, arguments: count_rows_at_limits(evidence.published_data, **arguments)
 )
 checks_claim("miscoded_cells", "exactly", needs_original=True)(make_comparison_check(count_miscoded_cells))

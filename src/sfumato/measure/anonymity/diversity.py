@@ -196,7 +196,13 @@ def _check_recursive_c(evidence: Evidence, arguments: Mapping[str, Any]) -> floa
     return recursive_c(evidence.published_data, arguments["column"], arguments["l"], starred_rows=starred_rows)
 
 
-@checks_claim("t_ordered", "at_most", properties=("t_closeness",), arguments=(*_SHOWN_ARGUMENTS, "order", "parents"))
+@checks_claim(
+    "t_ordered",
+    "at_most",
+    properties=("t_closeness",),
+    arguments=(*_SHOWN_ARGUMENTS, "order", "parents"),
+    optional=("parents",),
+)
 def _check_t_ordered(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     order = arguments.get("order")
     if order is None and "parents" in arguments:

@@ -110,7 +110,9 @@ def _check_visible_private_entries(evidence: Evidence, _: Mapping[str, Any]) -> 
     return visible_private_entries(evidence.published_data, require_hidden_entries(evidence.details))
 
 
-checks_claim("search_ended", "exactly", private="complete")(lambda evidence, _: int(bool(evidence.details["complete"])))
+checks_claim("search_ended", "exactly", private="complete", exact_threshold=1)(
+    lambda evidence, _: int(bool(evidence.details["complete"]))
+)
 
 
 def require_hidden_entries(details: Mapping[str, Any]) -> pl.DataFrame:

@@ -92,6 +92,9 @@ class Generalize(Method):
     optimum_of: ClassVar[str] = "among all combinations of levels, one for each column"
     hides_in_crowds: ClassVar[bool] = True
     loses_detail: ClassVar[bool] = True
+    change_kinds: ClassVar[frozenset[ChangeKind]] = frozenset(
+        {ChangeKind.GENERALIZED, ChangeKind.PARTLY_GENERALIZED, ChangeKind.BLANKED}
+    )
     public_fields: ClassVar[tuple[str, ...]] = (
         "models",
         "suppression_limit",

@@ -8,7 +8,7 @@ Hundepool et al., *Statistical Disclosure Control* (2012), section 3.6, where it
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -41,6 +41,7 @@ class GroupRareValues(Method):
     truthful: ClassVar[bool] = False  # no hierarchy says what the label covers
     iso_20889: ClassVar[str] = "generalization"
     threshold_fields: ClassVar[Mapping[str, str]] = {"rows_with_each_value": "min_count"}
+    file_claims: ClassVar[frozenset[str]] = frozenset({"rows_with_each_value"})
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "min_count", "label")
     column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
@@ -119,13 +120,7 @@ class GroupRareValues(Method):
         arguments = {"columns": names}
         columns_text = join_names(names)
         return (
-            Claim(
-                property="rows_with_each_value",
-                threshold=self.min_count,
-                measure="rows_with_each_value",
-                arguments=arguments,
-                meaning=f"Every value published in {columns_text} occurs in at least {self.min_count} rows.",
-            ),
+            claim_frequent_values(names, self.min_count),
             claim_with_originals(
                 "cells_grouped_wrongly",
                 0,
@@ -136,6 +131,17 @@ class GroupRareValues(Method):
             claim_others_kept(table, names),
             claim_nobody_named(table),
         )
+
+
+def claim_frequent_values(names: Sequence[str], min_count: int) -> Claim:
+    """Enough rows have every value that is published in some columns."""
+    return Claim(
+        property="rows_with_each_value",
+        threshold=min_count,
+        measure="rows_with_each_value",
+        arguments={"columns": tuple(names)},
+        meaning=f"Every value published in {join_names(names)} occurs in at least {min_count} rows.",
+    )
 
 
 def choose_group(values: list[str | None], counts: list[int], least: int, label: str) -> Collection[str | None]:

@@ -64,6 +64,7 @@ class KOptimize(Method):
     optimum_of: ClassVar[str] = "among all sets of cuts"
     hides_in_crowds: ClassVar[bool] = True
     loses_detail: ClassVar[bool] = True
+    change_kinds: ClassVar[frozenset[ChangeKind]] = frozenset({ChangeKind.RANGES, ChangeKind.BLANKED})
     public_fields: ClassVar[tuple[str, ...]] = ("k", "metric", "target", "suppress", "seconds")
     column_fields: ClassVar[tuple[str, ...]] = ("target",)
 

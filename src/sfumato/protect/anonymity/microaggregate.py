@@ -61,6 +61,7 @@ class Microaggregate(Method):
     truthful: ClassVar[bool] = False
     iso_20889: ClassVar[str] = "microaggregation"
     hides_in_crowds: ClassVar[bool] = True
+    change_kinds: ClassVar[frozenset[ChangeKind]] = frozenset({ChangeKind.MEANS})
     public_fields: ClassVar[tuple[str, ...]] = ("k", "columns", "search", "centre")
     column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 

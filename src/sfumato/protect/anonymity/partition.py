@@ -72,6 +72,7 @@ class Partition(Method):
     iso_20889: ClassVar[str] = "generalization (local)"
     hides_in_crowds: ClassVar[bool] = True
     loses_detail: ClassVar[bool] = True
+    change_kinds: ClassVar[frozenset[ChangeKind]] = frozenset({ChangeKind.RANGES})
     public_fields: ClassVar[tuple[str, ...]] = ("models", "relaxed", "publish", "refine")
 
     method: Literal["partition"] = "partition"

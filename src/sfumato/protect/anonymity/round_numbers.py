@@ -8,7 +8,7 @@ of each number the interval, as wide as the step, in which it lies. Hundepool et
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
@@ -25,7 +25,7 @@ from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
 from sfumato.protect.named_columns import explain_no_numbers, refuse_unpublished
 from sfumato.randomness import Randomness
-from sfumato.release import Claim, Release
+from sfumato.release import Claim, Number, Release
 from sfumato.table import Table
 
 _MOST_STEPS = 10**15
@@ -43,6 +43,7 @@ class RoundNumbers(Method):
 
     truthful: ClassVar[bool] = False
     iso_20889: ClassVar[str] = "generalization (rounding)"
+    file_claims: ClassVar[frozenset[str]] = frozenset({"numbers_between_steps"})
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "step")
     column_fields: ClassVar[tuple[str, ...]] = ("columns",)
 
@@ -110,14 +111,7 @@ class RoundNumbers(Method):
     def _state_claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
         columns_text, step, half = join_names(names), simplify_number(self.step), simplify_number(self.step / 2)
         return (
-            Claim(
-                property="numbers_between_steps",
-                threshold=0,
-                bound="exactly",
-                measure="numbers_between_steps",
-                arguments={"columns": names, "step": step},
-                meaning=f"Every published number of {columns_text} is a multiple of {step}.",
-            ),
+            claim_multiples(names, step),
             claim_with_originals(
                 "largest_rounding",
                 half,
@@ -128,6 +122,18 @@ class RoundNumbers(Method):
             claim_others_kept(table, names),
             claim_nobody_named(table),
         )
+
+
+def claim_multiples(names: Sequence[str], step: Number) -> Claim:
+    """Every published number of some columns is a multiple of the step."""
+    return Claim(
+        property="numbers_between_steps",
+        threshold=0,
+        bound="exactly",
+        measure="numbers_between_steps",
+        arguments={"columns": tuple(names), "step": step},
+        meaning=f"Every published number of {join_names(names)} is a multiple of {step}.",
+    )
 
 
 def round_column(column: pl.Series, step: float) -> pl.Series:

@@ -45,6 +45,7 @@ class TopCode(Method):
     truthful: ClassVar[bool] = False
     iso_20889: ClassVar[str] = "top and bottom coding"
     threshold_fields: ClassVar[Mapping[str, str]] = {"rows_at_limits": "k"}
+    file_claims: ClassVar[frozenset[str]] = frozenset({"beyond_limits", "rows_at_limits"})
     public_fields: ClassVar[tuple[str, ...]] = ("columns", "k", "ends", "share", "caps", "floors")
     column_fields: ClassVar[tuple[str, ...]] = ("columns", "caps", "floors")
 
@@ -71,6 +72,18 @@ class TopCode(Method):
     def list_change_kinds(cls, parameters: Mapping[str, Any]) -> Mapping[str, ChangeKind] | None:
         """Each coded column is capped."""
         return dict.fromkeys(parameters["columns"], ChangeKind.CAPPED)
+
+    @classmethod
+    def may_claim(cls, parameters: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
+        """Limits at the coded ends, and given ones as they were given, or moved inward to a whole number."""
+        ends, column = parameters["ends"], arguments["column"]
+        return (
+            super().may_claim(parameters, arguments)
+            and ("cap" in arguments) == (ends != "bottom")
+            and ("floor" in arguments) == (ends != "top")
+            and _is_given_limit(arguments.get("cap"), parameters["caps"].get(column), floor)
+            and _is_given_limit(arguments.get("floor"), parameters["floors"].get(column), ceil)
+        )
 
     def list_capped_columns(self) -> tuple[str, ...]:
         """All that it codes."""
@@ -241,6 +254,11 @@ class Limits(NamedTuple):
             ),
             claim_with_originals("miscoded_cells", 0, "exactly", arguments, f"No other number of {name} was changed."),
         )
+
+
+def _is_given_limit(limit: Number | None, given_limit: Number | None, to_whole: Callable[[float], int]) -> bool:
+    """Whether a limit is the given one, if one was given for a coded end."""
+    return limit is None or given_limit is None or limit in (given_limit, to_whole(given_limit))
 
 
 def _are_whole(numbers: pl.Series) -> bool:

@@ -62,6 +62,8 @@ class RandomizeResponse(Method):
     utility = "chance"
     section = "noise"
     iso_20889: ClassVar[str] = "randomization (noise addition); local differential privacy"
+    file_claims: ClassVar[frozenset[str]] = frozenset({"epsilon", "epsilon_in_all", "strange_answers"})
+    threshold_fields: ClassVar[Mapping[str, str]] = {"epsilon": "epsilon"}
     public_fields: ClassVar[tuple[str, ...]] = ("column", "p", "epsilon", "kind", "categories", "missing", "person")
     private_fields: ClassVar[tuple[str, ...]] = ("memory",)
     file_fields: ClassVar[tuple[str, ...]] = ("memory",)
@@ -132,6 +134,17 @@ class RandomizeResponse(Method):
     def list_change_kinds(cls, parameters: Mapping[str, Any]) -> Mapping[str, ChangeKind] | None:
         """Each column of answers is randomized."""
         return dict.fromkeys(list_names(parameters["column"]), ChangeKind.ANSWERED)
+
+    @classmethod
+    def may_claim(cls, parameters: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
+        """Given categories are spelled as the column spells them; without missing answers, nothing is said of them."""
+        given_categories, categories = parameters["categories"], arguments.get("categories", ())
+        is_given = isinstance(given_categories, list) and "categories" in arguments
+        spelled_by_data = {"categories", *(("missing",) if arguments.get("missing") == "keep" else ())}
+        other_arguments = {name: value for name, value in arguments.items() if name not in spelled_by_data}
+        return super().may_claim(parameters, other_arguments) and (
+            not is_given or len(categories) == len(given_categories)
+        )
 
     def list_law_columns(self) -> tuple[str, ...]:
         """The columns of answers."""

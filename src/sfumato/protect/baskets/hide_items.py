@@ -50,6 +50,8 @@ class HideItems(Method):
     optimum_of: ClassVar[str] = "among solutions that only remove the named items"
     loss_meaning: ClassVar[str] = "Changed items, as a share of all items in the original baskets."
     kept_meaning: ClassVar[tuple[str, str]] = ("of the items unchanged", "of all items in the original baskets")
+    file_claims: ClassVar[frozenset[str]] = frozenset({"baskets"})
+    hides_parameters: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("min_support", "min_confidence", "strategy", "seconds")
     private_fields: ClassVar[tuple[str, ...]] = ("items",)
 

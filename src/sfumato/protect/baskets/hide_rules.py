@@ -84,6 +84,8 @@ class HideRules(Method):
     optimum_of: ClassVar[str] = "among solutions that only remove items of the rules"
     loss_meaning: ClassVar[str] = "Changed items, as a share of all items in the original baskets."
     kept_meaning: ClassVar[tuple[str, str]] = ("of the items unchanged", "of all items in the original baskets")
+    file_claims: ClassVar[frozenset[str]] = frozenset({"baskets"})
+    hides_parameters: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("min_support", "min_confidence", "strategy", "seconds")
     private_fields: ClassVar[tuple[str, ...]] = ("rules", "itemsets", "file")
     file_fields: ClassVar[tuple[str, ...]] = ("file",)

@@ -10,6 +10,7 @@ Haritsa 2002 (MASK); Evfimievski, Srikant, Agrawal, Gehrke 2002 (cut and paste).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import exp, log
 from typing import Any, ClassVar, Literal
 
@@ -63,6 +64,10 @@ class RandomizeBaskets(Method):
         "of items depend on the truth",
         "present or absent; the rest are drawn at random",
     )
+    file_claims: ClassVar[frozenset[str]] = frozenset(
+        {"amplification", "baskets", "epsilon", "epsilon_in_all", "strange_items"}
+    )
+    threshold_fields: ClassVar[Mapping[str, str]] = {"epsilon": "epsilon"}
     public_fields: ClassVar[tuple[str, ...]] = ("keep", "add", "epsilon", "operator", "cutoff", "level", "items")
 
     method: Literal["randomize_baskets"] = "randomize_baskets"
@@ -121,6 +126,14 @@ class RandomizeBaskets(Method):
                 'items, as in items = ["beer", "nuts"]; or, if it may be public which items occur, set items = '
                 '"from_data"'
             )
+
+    @classmethod
+    def may_claim(cls, parameters: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:
+        """A claim about probabilities counts the items of each instead of naming them."""
+        names_items = "operator" not in arguments
+        return super().may_claim(
+            parameters, {name: value for name, value in arguments.items() if names_items or name != "items"}
+        )
 
     def list_law_columns(self) -> tuple[str, ...]:
         """The items, which are in place of a column."""

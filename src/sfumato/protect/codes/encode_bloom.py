@@ -48,6 +48,7 @@ class EncodeBloom(KeyedMethod):
     loss_meaning: ClassVar[str] = "Of the items that a basket does not hold, the share that its filter shows."
     kept_meaning: ClassVar[tuple[str, str]] = ("of absent items not shown", "filters show the rest by collision")
     decodes: ClassVar[Literal["trees", "itemsets", "candidates"]] = "candidates"
+    file_claims: ClassVar[frozenset[str]] = frozenset({"baskets", "strange_bits"})
     public_fields: ClassVar[tuple[str, ...]] = ("bits", "hashes", "keyed")
 
     method: Literal["encode_bloom"] = "encode_bloom"

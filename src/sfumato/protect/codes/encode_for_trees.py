@@ -69,6 +69,8 @@ class EncodeForTrees(KeyedMethod):
     section = "codes"
     iso_20889: ClassVar[str] = "cryptographic tools (order-preserving in part)"
     decodes: ClassVar[Literal["trees", "itemsets", "candidates"]] = "trees"
+    file_claims: ClassVar[frozenset[str]] = frozenset({"rows_kept"})
+    change_kinds: ClassVar[frozenset[ChangeKind]] = frozenset({ChangeKind.CODED})
     public_fields: ClassVar[tuple[str, ...]] = (
         "target",
         "columns",

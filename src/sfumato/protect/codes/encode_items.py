@@ -60,6 +60,7 @@ class EncodeItems(KeyedMethod):
     kept_meaning: ClassVar[tuple[str, str]] = ("of the codes stand for items", "the rest were added")
     decodes: ClassVar[Literal["trees", "itemsets", "candidates"]] = "itemsets"
     threshold_fields: ClassVar[Mapping[str, str]] = {"shared_support": "k"}
+    file_claims: ClassVar[frozenset[str]] = frozenset({"baskets", "shared_support"})
     public_fields: ClassVar[tuple[str, ...]] = ("kind", "k", "n", "shared_codes", "fake_codes", "noise")
 
     method: Literal["encode_items"] = "encode_items"

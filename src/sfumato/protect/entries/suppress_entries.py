@@ -91,6 +91,9 @@ class SuppressEntries(Method):
     optimum_of: ClassVar[str] = "among all sets of entries to blank"
     loss_meaning: ClassVar[str] = "Of the entries that had a value, the share that is blank in the release."
     kept_meaning: ClassVar[tuple[str, str]] = ("of the entries visible", "of those that had a value")
+    file_claims: ClassVar[frozenset[str]] = frozenset({"distinct_numbers"})
+    change_kinds: ClassVar[frozenset[ChangeKind]] = frozenset({ChangeKind.BLANKED, ChangeKind.INTERVALS})
+    hides_parameters: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = (
         "confidence",
         "min_support",

@@ -62,6 +62,9 @@ class PublishClassifier(Method):
     loss_meaning: ClassVar[str] = "Of the people whose class is known, the share that the rules get wrong."
     kept_meaning: ClassVar[tuple[str, str]] = ("of people classified right", "those whom the tree was grown from")
     threshold_fields: ClassVar[Mapping[str, str]] = {"least_support": "k", "top_confidence": "max_confidence"}
+    file_claims: ClassVar[frozenset[str]] = frozenset(
+        {"least_support", "small_remainders", "overlapping_rules", "top_confidence"}
+    )
     public_fields: ClassVar[tuple[str, ...]] = (
         "target",
         "classes",

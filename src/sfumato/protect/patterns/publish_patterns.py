@@ -56,6 +56,8 @@ class PublishPatterns(RepairedSupports):
     iso_20889: ClassVar[str] = "aggregation"
     loss_meaning: ClassVar[str] = "Mean relative error of the supports; a withheld itemset counts as 100 %."
     kept_meaning: ClassVar[tuple[str, str]] = ("of the supports kept", "mean over the frequent itemsets")
+    file_claims: ClassVar[frozenset[str]] = frozenset({"least_support", "inferable_patterns", "derivable_patterns"})
+    hides_parameters: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("k", "repair", "seconds")
     # A share next to the count in the claim would disclose the number of baskets, and so what was added.
     private_fields: ClassVar[tuple[str, ...]] = ("min_support",)

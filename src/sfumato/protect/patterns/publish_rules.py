@@ -55,6 +55,10 @@ class PublishRules(RepairedSupports):
     iso_20889: ClassVar[str] = "aggregation"
     loss_meaning: ClassVar[str] = "Mean error of the confidences; a rule that is not published counts as 100 %."
     kept_meaning: ClassVar[tuple[str, str]] = ("of the confidences kept", "mean over the rules of the originals")
+    file_claims: ClassVar[frozenset[str]] = frozenset(
+        {"least_support", "inferable_patterns", "derivable_patterns", "weak_rules"}
+    )
+    hides_parameters: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("k", "min_confidence", "consequent_length", "repair", "seconds")
     # A share next to the count in the claim would disclose the number of baskets, and so what was added.
     private_fields: ClassVar[tuple[str, ...]] = ("min_support",)

@@ -54,6 +54,7 @@ class AnonymizeSequences(Method):
     )
     kept_meaning: ClassVar[tuple[str, str]] = ("of the elements kept", "of the sequences before and after")
     threshold_fields: ClassVar[Mapping[str, str]] = {"sequence_anonymity": "k", "original_support": "k"}
+    file_claims: ClassVar[frozenset[str]] = frozenset({"sequence_anonymity", "sequences"})
     public_fields: ClassVar[tuple[str, ...]] = ("k", "literal")
 
     method: Literal["anonymize_sequences"] = "anonymize_sequences"

@@ -74,6 +74,8 @@ class HideSequences(Method):
         "Of the elements of all sequences before and after, marks left out, the share that was deleted or inserted."
     )
     kept_meaning: ClassVar[tuple[str, str]] = ("of the elements kept", "of the sequences before and after")
+    file_claims: ClassVar[frozenset[str]] = frozenset({"sequences"})
+    hides_parameters: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = (
         "threshold",
         "strategy",

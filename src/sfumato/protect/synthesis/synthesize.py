@@ -76,6 +76,7 @@ class Synthesize(Method):
     )
     kept_meaning: ClassVar[tuple[str, str]] = ("alike, columns in pairs", "mean overlap of joint distributions")
     threshold_fields: ClassVar[Mapping[str, str]] = {"people_at_extremes": "min_leaf", "nearer_training": "most_nearer"}
+    change_kinds: ClassVar[frozenset[ChangeKind]] = frozenset({ChangeKind.DRAWN})
     public_fields: ClassVar[tuple[str, ...]] = (
         "kind",
         "columns",
