@@ -101,6 +101,8 @@ class KindMeaning(NamedTuple):
     is_original_or_label: bool = False
     """Whether each cell of a column without hierarchy is its original, empty, or a label that tells no spelling. Then
     the published cells decide how the originals among them are spelled."""
+    is_of_any_method: bool = False
+    """Whether each method may do so to columns that it does not treat."""
     techniques: tuple[str, ...] = ()
     """The techniques of ISO/IEC 20889 that make such cells; `iso_20889` of a method that states the kind names one."""
 
@@ -149,7 +151,10 @@ class ChangeKind(StrEnum):
         kind.meaning = meaning
         return kind
 
-    KEPT = "kept", KindMeaning("unchanged", _NONE, hides_cells=False, is_original_or_label=True)
+    KEPT = (
+        "kept",
+        KindMeaning("unchanged", _NONE, hides_cells=False, is_original_or_label=True, is_of_any_method=True),
+    )
     GENERALIZED = (
         "generalized",
         KindMeaning(
@@ -330,7 +335,7 @@ class ChangeKind(StrEnum):
             techniques=("pseudonymization", "cryptographic tools"),
         ),
     )
-    DROPPED = "dropped", KindMeaning("removed", publishes_originals=False, hides_cells=False)
+    DROPPED = "dropped", KindMeaning("removed", publishes_originals=False, hides_cells=False, is_of_any_method=True)
     OTHER = "other"
 
     @property

@@ -77,8 +77,8 @@ def _list_unclaimed_columns(method: _StatedMethod, claims: Sequence[Mapping[str,
             if claim["property"] == name and method.makes(claim)
             for column in _list_columns(claim["arguments"])
         }
-        if unclaimed := sorted(changed_columns - columns):
-            yield f'the certificate does not claim "{name}" of {quote_names(unclaimed)}'
+        if missing_columns := sorted(changed_columns - columns):
+            yield f'the certificate does not claim "{name}" of {quote_names(missing_columns)}'
 
 
 def _is_about_its_arguments(

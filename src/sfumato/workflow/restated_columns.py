@@ -50,7 +50,8 @@ def _is_possible(kind: Any, changes: Iterable[Mapping[str, Any]]) -> bool:
     """Whether a method, if its parameters do not say what it changes, may make such changes at all."""
     if kind is None or not kind.change_kinds:
         return True
-    return {change["kind"] for change in changes} <= {ChangeKind.KEPT, ChangeKind.DROPPED, *kind.change_kinds}
+    change_kinds = {ChangeKind(change["kind"]) for change in changes}
+    return all(change_kind.meaning.is_of_any_method or change_kind in kind.change_kinds for change_kind in change_kinds)
 
 
 class _ColumnChange(NamedTuple):
