@@ -109,6 +109,11 @@ def change_claim(name: str, *, drop: tuple[str, ...] = (), arguments: Any = None
     return change
 
 
+def claim_no_suppressed_rows(body: dict[str, Any]) -> None:
+    claim = next(claim for claim in body["claims"] if claim["property"] == "suppressed_share")
+    claim |= {"threshold": 0.0, "meaning": claim["meaning"].replace("0.1", "0")}
+
+
 def remove_claim(name: str) -> Change:
     return lambda body: body.update(claims=[claim for claim in body["claims"] if claim["property"] != name])
 
@@ -152,6 +157,7 @@ FORGERIES: dict[str, Forgery] = {
     "a strategy that there is not": Forgery("hidden", set_in("methods", 0, "strategy", value="magic")),
     "an untrue cell": Forgery("classes", change_claim("untrue_cells", threshold=1)),
     "a larger limit of suppression": Forgery("classes", set_in("methods", 0, "suppression_limit", value=1.0)),
+    "no suppression is claimed": Forgery("classes", claim_no_suppressed_rows),
     "no limit of suppression": Forgery("classes", set_in("methods", 0, "suppression_limit", value=None)),
     "no claim of suppression": Forgery("classes", remove_claim("suppressed_share")),
     "no levels": Forgery("classes", set_in("levels", value={})),

@@ -24,7 +24,7 @@ from sfumato.runtime.lazy import find_checks
 from sfumato.table import Table
 
 Bound = Literal["at_least", "at_most", "below", "exactly"]
-Unit = Literal["number", "share"]
+Unit = Literal["number", "share", "size", "truth"]
 
 
 @dataclass(frozen=True)
@@ -100,13 +100,12 @@ class Check:
     of_groups: bool
     """Whether it counts groups or rules, of which one cell need not make another."""
     unit: Unit
-    """Whether it measures a share, to be shown as a percentage."""
+    """Whether it measures a share, to be shown as a percentage, the size of a release, or whether something is so: what
+    is claimed exactly is 0, unless it is a size, or 1 for what is so."""
     covers: CoveredRisk
     """A risk that its claims bound; a verdict says that nobody looked at it otherwise."""
     optional: frozenset[str]
     """Those of the arguments that a claim need not have."""
-    exact_threshold: int | None
-    """The threshold of every claim that the value is exactly so; None if it depends on the release."""
 
     def __call__(self, evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
         """Measure."""
@@ -127,16 +126,18 @@ def checks_claim(
     of_groups: bool = False,
     unit: Unit = "number",
     covers: CoveredRisk = "",
-    optional: tuple[str, ...] = (),
-    exact_threshold: int | None = 0,
 ) -> Callable[[Measure], Measure]:
     """Register a measure for claims; by default it checks the property of its own name.
 
-    It is found by its name in the source, which must be a word on the line of the call.
+    An argument that a claim need not have ends in a question mark. The measure is found by its name in the source,
+    which must be a word on the line of the call.
     """
 
     def register(measure: Measure) -> Measure:
-        property_names, argument_names = frozenset(properties or (name,)), frozenset(arguments)
+        property_names, argument_names = (
+            frozenset(properties or (name,)),
+            frozenset(a.removesuffix("?") for a in arguments),
+        )
         original = needs_original or private is not None
         _LOADED[name] = Check(
             measure,
@@ -149,8 +150,7 @@ def checks_claim(
             of_groups,
             unit,
             covers,
-            frozenset(optional),
-            exact_threshold,
+            frozenset(argument.removesuffix("?") for argument in arguments if argument.endswith("?")),
         )
         return measure
 
@@ -179,7 +179,7 @@ def has_known_form(claim: Mapping[str, Any]) -> bool:
     check = CHECKS.get(claim["measure"])
     if check is None or claim["property"] not in check.properties or claim["bound"] not in check.bounds:
         return False
-    if claim["bound"] == "exactly" and check.exact_threshold not in (None, claim["threshold"]):
+    if claim["bound"] == "exactly" and check.unit != "size" and claim["threshold"] != int(check.unit == "truth"):
         return False
     arguments = claim["arguments"]
     allowed_names = frozenset() if check.needs_original else check.arguments

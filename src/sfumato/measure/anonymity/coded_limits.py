@@ -11,7 +11,7 @@ from sfumato.measure.checks import checks_claim
 from sfumato.release import Number
 from sfumato.table import Table
 
-_SHOWN_ARGUMENTS = ("cap", "column", "floor")
+_SHOWN_ARGUMENTS = ("cap?", "column", "floor?")
 
 
 def count_beyond_limits(table: Table, column: str, floor: Number | None = None, cap: Number | None = None) -> int:
@@ -48,10 +48,10 @@ def count_miscoded_cells(
     return int(wanted_numbers.cast(published_numbers.dtype, strict=False).ne_missing(published_numbers).sum())
 
 
-checks_claim("beyond_limits", "exactly", arguments=_SHOWN_ARGUMENTS, optional=("cap", "floor"))(
+checks_claim("beyond_limits", "exactly", arguments=_SHOWN_ARGUMENTS)(
     lambda evidence, arguments: count_beyond_limits(evidence.published_data, **arguments)
 )
-checks_claim("rows_at_limits", "at_least", arguments=_SHOWN_ARGUMENTS, optional=("cap", "floor"))(
+checks_claim("rows_at_limits", "at_least", arguments=_SHOWN_ARGUMENTS)(
     lambda evidence, arguments: count_rows_at_limits(evidence.published_data, **arguments)
 )
 checks_claim("miscoded_cells", "exactly", needs_original=True)(make_comparison_check(count_miscoded_cells))

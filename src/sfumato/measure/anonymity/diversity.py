@@ -200,8 +200,7 @@ def _check_recursive_c(evidence: Evidence, arguments: Mapping[str, Any]) -> floa
     "t_ordered",
     "at_most",
     properties=("t_closeness",),
-    arguments=(*_SHOWN_ARGUMENTS, "order", "parents"),
-    optional=("parents",),
+    arguments=(*_SHOWN_ARGUMENTS, "order", "parents?"),
 )
 def _check_t_ordered(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     order = arguments.get("order")

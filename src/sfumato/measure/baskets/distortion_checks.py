@@ -220,8 +220,7 @@ checks_claim(
     "basket_epsilon",
     "at_most",
     properties=("epsilon",),
-    arguments=("operator", "keep", "add", "items", "cutoff", "level"),
-    optional=("keep", "add", "items", "cutoff", "level"),
+    arguments=("operator", "keep?", "add?", "items?", "cutoff?", "level?"),
 )(lambda _, arguments: _shorten(_compute_claimed_epsilon(arguments)))
 checks_claim(
     "basket_epsilon_in_all", "at_most", properties=("epsilon_in_all",), arguments=("operator", "keep", "add", "items")
@@ -230,8 +229,7 @@ checks_claim(
     "basket_amplification",
     "at_most",
     properties=("amplification",),
-    arguments=("operator", "keep", "add", "items", "cutoff", "level"),
-    optional=("keep", "add", "items", "cutoff", "level"),
+    arguments=("operator", "keep?", "add?", "items?", "cutoff?", "level?"),
 )(lambda _, arguments: _shorten(exp(_compute_claimed_epsilon(arguments))))
 checks_claim("strange_items", "exactly", arguments=("items",))(
     lambda evidence, arguments: count_strange_items(evidence.published_data, arguments["items"])

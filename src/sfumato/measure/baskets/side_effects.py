@@ -163,7 +163,7 @@ def count_baskets(published_baskets: Baskets) -> int:
     return len(published_baskets)
 
 
-checks_claim("basket_count", "exactly", properties=("baskets",), exact_threshold=None)(
+checks_claim("basket_count", "exactly", properties=("baskets",), unit="size")(
     lambda evidence, _: count_baskets(evidence.published_data)
 )
 checks_claim("foreign_items", "exactly", needs_original=True)(

@@ -142,7 +142,7 @@ def _count_different_trees(evidence: Evidence, arguments: Mapping[str, Any]) -> 
     return trees_that_differ(evidence.published_data, aligned_table, target, columns, ties, words, learners)
 
 
-checks_claim("rows", "exactly", properties=("rows_kept",), exact_threshold=None)(
+checks_claim("rows", "exactly", properties=("rows_kept",), unit="size")(
     lambda evidence, _: len(evidence.published_data)
 )
 

@@ -110,7 +110,7 @@ def _check_visible_private_entries(evidence: Evidence, _: Mapping[str, Any]) -> 
     return visible_private_entries(evidence.published_data, require_hidden_entries(evidence.details))
 
 
-checks_claim("search_ended", "exactly", private="complete", exact_threshold=1)(
+checks_claim("search_ended", "exactly", private="complete", unit="truth")(
     lambda evidence, _: int(bool(evidence.details["complete"]))
 )
 

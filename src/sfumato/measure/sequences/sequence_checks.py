@@ -247,6 +247,6 @@ def _check_original_support(evidence: Evidence, arguments: Mapping[str, Any]) ->
     return measure_least_containing(evidence.published_data, evidence.original)
 
 
-checks_claim("sequence_count", "exactly", properties=("sequences",), exact_threshold=None)(
+checks_claim("sequence_count", "exactly", properties=("sequences",), unit="size")(
     lambda evidence, _: len(evidence.published_data)
 )
