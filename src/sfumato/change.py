@@ -40,6 +40,11 @@ class Change:
         return self.kind is ChangeKind.KEPT and not self.starred
 
     @property
+    def makes_stars(self) -> bool:
+        """Whether a published `*` may hide another value: else each one stood in the originals."""
+        return self.starred or self.kind.makes_stars
+
+    @property
     def is_dropped(self) -> bool:
         """Whether the column is not published."""
         return self.kind is ChangeKind.DROPPED

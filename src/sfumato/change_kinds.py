@@ -347,3 +347,9 @@ class ChangeKind(StrEnum):
     def is_truthful(self) -> bool:
         """Whether a cell equals or covers its original, so that anyone who knows the original finds its row."""
         return self.meaning.differences <= _LABELS
+
+    @property
+    def makes_stars(self) -> bool:
+        """Whether a cell may be `*` that was not: swaps, models and randomized answers show one only as a value."""
+        makes_labels = self.is_truthful or self is ChangeKind.OTHER
+        return makes_labels and CellDifference.SUPPRESSED in self.meaning.differences

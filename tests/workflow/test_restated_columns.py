@@ -39,6 +39,7 @@ TABLE_METHODS: dict[str, list[dict[str, Any]]] = {
 TABLE_METHODS["classes"] = [
     {"method": "generalize", "models": [{"model": "k_anonymity", "k": 3}], "suppression_limit": 0.1},
 ]
+TABLE_METHODS["whole"] = [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 3}]}]
 BASKET_METHODS: dict[str, list[dict[str, Any]]] = {
     "hidden": [{"method": "hide_rules", "rules": ["bread ==> milk"], "min_support": 10, "min_confidence": 0.5}],
     "noisy": [{"method": "randomize_baskets", "keep": 0.8, "add": 0.1, "items": "from_data"}],
@@ -109,11 +110,6 @@ def change_claim(name: str, *, drop: tuple[str, ...] = (), arguments: Any = None
     return change
 
 
-def claim_no_suppressed_rows(body: dict[str, Any]) -> None:
-    claim = next(claim for claim in body["claims"] if claim["property"] == "suppressed_share")
-    claim |= {"threshold": 0.0, "meaning": claim["meaning"].replace("0.1", "0")}
-
-
 def remove_claim(name: str) -> Change:
     return lambda body: body.update(claims=[claim for claim in body["claims"] if claim["property"] != name])
 
@@ -157,7 +153,7 @@ FORGERIES: dict[str, Forgery] = {
     "a strategy that there is not": Forgery("hidden", set_in("methods", 0, "strategy", value="magic")),
     "an untrue cell": Forgery("classes", change_claim("untrue_cells", threshold=1)),
     "a larger limit of suppression": Forgery("classes", set_in("methods", 0, "suppression_limit", value=1.0)),
-    "no suppression is claimed": Forgery("classes", claim_no_suppressed_rows),
+    "a limit of suppression beside none": Forgery("whole", set_in("methods", 0, "suppression_limit", value=1.0)),
     "no limit of suppression": Forgery("classes", set_in("methods", 0, "suppression_limit", value=None)),
     "no claim of suppression": Forgery("classes", remove_claim("suppressed_share")),
     "no levels": Forgery("classes", set_in("levels", value={})),

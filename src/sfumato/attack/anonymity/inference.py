@@ -23,6 +23,7 @@ from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.anonymity.secret_votes import SecretVotes
 from sfumato.attack.anonymity.strongest_links import refuse_codes, search_by_likelihood
 from sfumato.attack.attack import Attack, Columns, Outcome, round_expected
+from sfumato.attack.literal_stars import LiteralStars
 from sfumato.attack.missing_readings import list_readings
 from sfumato.attack.row_distance import (
     LabelColumn,
@@ -85,6 +86,9 @@ class Inference(Attack):
         names = self._choose_known_columns(published_table)
         refuse_codes(release, names)
         require_attacked_columns((*names, self.column), published_table, truth, control)
+        stars = LiteralStars.find(release, (*names, self.column))
+        release, truth = stars.spell_release(release), stars.spell(truth)
+        published_table, control = release.data, None if control is None else stars.spell(control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("inference")
         secrets = LabelColumn.of(published_table, self.column)

@@ -13,7 +13,9 @@ The cost of a cell is minus the logarithm of how likely it is for the known valu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -45,6 +47,9 @@ class KnownColumn:
     labels: LabelColumn
     cells: pl.Series
     missing: Missing
+    is_blanked: bool = False
+    """Whether an empty cell may hide any value. What a missing value shows as, `missing` says: by itself nothing else
+    than an empty cell."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,17 +59,21 @@ class NumberPrice:
     person_numbers: Floats
     low: Floats
     high: Floats
-    law: tuple[float, float, float, float]
+    law: tuple[float, float, float, float, float]
 
     def compute_costs(self, people: slice) -> Floats:
         """People × rows, as the kernel computes one by one."""
-        known_numbers, (scale, wall, blank_cost, both_blank_cost) = self.person_numbers[people, None], self.law
+        known_numbers, (scale, wall, unknown_cost, blank_cost, both_blank_cost) = (
+            self.person_numbers[people, None],
+            self.law,
+        )
         gap = np.maximum(np.maximum(self.low - known_numbers, known_numbers - self.high), 0.0)
         ratio = gap / (scale or 1.0)
         costs = 0.5 * ratio * ratio if wall == 0 else 1e-6 * ratio * ratio + wall * (ratio > 1 + 1e-9)
         costs = np.where(gap > 0, wall, 0.0) if scale == 0 else costs
         unknown, blank = np.isnan(known_numbers), np.isnan(self.low)
-        return np.asarray(np.where(unknown | blank, np.where(unknown & blank, both_blank_cost, blank_cost), costs))
+        costs_of_unknown = np.where(blank, both_blank_cost, np.where(np.isneginf(self.low), blank_cost, unknown_cost))
+        return np.asarray(np.where(unknown, costs_of_unknown, np.where(blank, blank_cost, costs)))
 
     @property
     def sharpness(self) -> float:
@@ -103,21 +112,47 @@ Pricing = Callable[[KnownColumn], Price]
 
 def price_covering(column: KnownColumn, denied_cost: float = DENIED) -> Price:
     """Nothing for a label that may stand for the value, `denied_cost` for any other."""
-    if len(column.labels.texts) * column.values.n_unique() > _LARGEST_TABLE:
-        numbers = _read_bounds(column, 0.0, denied_cost)
-        return numbers or _price_equality(column, denied_cost)
+    if _is_too_large(column):
+        return _read_bounds(column, 0.0, denied_cost) or _price_equality(column, denied_cost)
     weight = 1.0 if denied_cost == DENIED else _WIDTH
 
     def compute_costs(labels: LabelColumn, values: pl.Series) -> Floats:
         fits = labels.covers(values)
         costs = np.where(fits, weight * np.log(np.maximum(fits.sum(axis=0), 1)), denied_cost)
+        unknown, blank = values.is_null().to_numpy(), labels.texts.is_null().to_numpy()
+        may_be = max(weight * np.log(max(len(values), 1)), weight)
         if column.missing is Missing.MATCHES_ANY:
-            may_be = max(weight * np.log(max(len(values), 1)), weight)
-            costs[values.is_null().to_numpy()] = may_be
-            costs[:, labels.texts.is_null().to_numpy()] = may_be
+            costs[unknown] = may_be
+            costs[:, blank] = may_be
+        elif column.is_blanked:
+            costs[np.ix_(~unknown, blank)] = may_be
         return costs
 
     return _tabulate(column, compute_costs)
+
+
+def price_fitting(blank_cost: float) -> Pricing:
+    """Nothing for a label that may stand for the value, however many it covers; `blank_cost` for what may hide it."""
+
+    def compute_costs(column: KnownColumn, labels: LabelColumn, values: pl.Series) -> Floats:
+        unknown, blank = values.is_null().to_numpy(), labels.texts.is_null().to_numpy()
+        costs = np.where(labels.covers(values), 0.0, DENIED)
+        if column.missing is Missing.MATCHES_ANY:
+            costs[unknown] = 0.0
+        if column.missing is Missing.MATCHES_ANY or column.is_blanked:
+            costs[np.ix_(~unknown, blank)] = blank_cost
+        return costs
+
+    def price(column: KnownColumn) -> Price:
+        if _is_too_large(column):
+            covering_price = price_covering(column)
+            assert isinstance(covering_price, NumberPrice)
+            scale, wall, *missing_costs = (blank_cost if cost == _MAY_BE else cost for cost in covering_price.law)
+            unknown, blank, both_missing = missing_costs
+            return replace(covering_price, law=(scale, wall, unknown, blank, both_missing))
+        return _tabulate(column, partial(compute_costs, column))
+
+    return price
 
 
 def price_distance(column: KnownColumn) -> Price:
@@ -208,7 +243,7 @@ def whiten_noise(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
                     [known_column.cells for known_column in leading_columns],
                 )
             )
-            return NumberPrice(person_numbers, row_numbers, row_numbers, (1.0, 0.0, _DIFFERS, 0.0))
+            return NumberPrice(person_numbers, row_numbers, row_numbers, (1.0, 0.0, _DIFFERS, _DIFFERS, 0.0))
 
         return price
 
@@ -224,6 +259,11 @@ def price_by_law(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
         prices[name] = price_answers(law) if isinstance(law, AnswerLaw) else price_noise(get_noise(release, name))
     numeric = all(release.data.frame[name].dtype.is_numeric() for name in correlated_columns)
     return prices | (whiten_noise(release, correlated_columns) if len(correlated_columns) > 1 and numeric else {})
+
+
+def _is_too_large(column: KnownColumn) -> bool:
+    """Whether a table of all values and labels would take too much memory."""
+    return len(column.labels.texts) * column.values.n_unique() > _LARGEST_TABLE
 
 
 def _tabulate(column: KnownColumn, compute_costs: Callable[[LabelColumn, pl.Series], Floats]) -> LabelPrice:
@@ -242,8 +282,7 @@ def _read_bounds(column: KnownColumn, scale: float, wall: float) -> NumberPrice 
     if person_numbers is None:
         return None
     blank_cost = _DIFFERS if wall == 0 else wall
-    costs_by_missing = {Missing.MATCHES_ANY: (_MAY_BE, _MAY_BE), Missing.NEVER_MATCHES: (blank_cost, blank_cost)}
-    law = (scale, wall, *costs_by_missing.get(column.missing, (blank_cost, 0.0)))
+    law = (scale, wall, *_price_missing(column, blank_cost))
     in_time = not column.values.dtype.is_numeric()
     if column.cells.dtype.is_numeric():
         row_numbers = read_numbers(column.cells)
@@ -279,8 +318,23 @@ def _price_equality(column: KnownColumn, denied_cost: float) -> NumberPrice:
     suppressed_mask = (column.labels.texts == SUPPRESSED).fill_null(False).to_numpy()[column.labels.codes]
     row_codes = np.where(blank, np.nan, column.labels.codes.astype(np.float64))
     low, high = np.where(suppressed_mask, -np.inf, row_codes), np.where(suppressed_mask, np.inf, row_codes)
-    both_blank_cost = 0.0 if column.missing is Missing.OWN_VALUE else denied_cost
-    blank_cost, both_blank_cost = (
-        (_MAY_BE, _MAY_BE) if column.missing is Missing.MATCHES_ANY else (denied_cost, both_blank_cost)
-    )
-    return NumberPrice(person_codes.to_numpy(), low, high, (0.0, denied_cost, blank_cost, both_blank_cost))
+    return NumberPrice(person_codes.to_numpy(), low, high, (0.0, denied_cost, *_price_missing(column, denied_cost)))
+
+
+class _MissingCosts(NamedTuple):
+    """What it costs that a number is missing."""
+
+    unknown: float
+    """The person's alone; against a `*`, as if the row's were."""
+    blank: float
+    """The row's alone."""
+    both_missing: float
+
+
+def _price_missing(column: KnownColumn, cost: float) -> _MissingCosts:
+    """By what the column's missing cells mean."""
+    if column.missing is Missing.MATCHES_ANY:
+        return _MissingCosts(_MAY_BE, _MAY_BE, _MAY_BE)
+    if column.missing is Missing.NEVER_MATCHES:
+        return _MissingCosts(cost, cost, cost)
+    return _MissingCosts(cost, _MAY_BE if column.is_blanked else cost, 0.0)

@@ -22,6 +22,7 @@ from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.anonymity.strongest_links import search_by_likelihood
 from sfumato.attack.attack import Attack, Outcome, round_expected
+from sfumato.attack.literal_stars import LiteralStars
 from sfumato.attack.missing_readings import list_readings
 from sfumato.attack.row_distance import (
     compare_with_control,
@@ -77,6 +78,9 @@ class Linkability(Attack):
         """Join the halves of some people; count how often it worked."""
         published_table: Table = release.data
         require_attacked_columns((*self.known[0], *self.known[1]), published_table, truth, control)
+        stars = LiteralStars.find(release, (*self.known[0], *self.known[1]))
+        release, truth = stars.spell_release(release), stars.spell(truth)
+        control = None if control is None else stars.spell(control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("linkability")
         people = sample_published_people(release, truth, self.attempts, chance)

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from sfumato.attack.anonymity.external_people import look_up_external
-from sfumato.attack.anonymity.strongest_links import choose_links, draw_tried
+from sfumato.attack.anonymity.match_sizes import MatchSizes
+from sfumato.attack.anonymity.strongest_links import choose_strongest, draw_tried
 from sfumato.attack.attack import Attack, Columns, Outcome, count_strangers, round_expected
 from sfumato.attack.candidates import trace_people
 from sfumato.engine.classes import count_class_sizes
@@ -75,31 +76,23 @@ class Linking(Attack):
         if self.external is None:  # the prosecutor's targets are in the release: one person a published row
             tried_people = draw_tried(release, row_owners, names)
             targets, control = tried_people.people, tried_people.take_as_many(control)
-            links, look_up = choose_links(
+            strongest = choose_strongest(
                 release, targets, names, lambda links: links.count_expected_hits(tried_people.rows)
             )
-            hits = links.count_expected_hits(tried_people.rows)
+            look_up, sizes = strongest.look_up, strongest.sizes
+            hits = strongest.links.count_expected_hits(tried_people.rows)
         else:  # nobody says which rows are right, nor who is in the release
             targets = Table.read_like(self.external, truth)
             links, look_up, odds = look_up_external(release, row_owners, targets, names)
-            hits = float(odds.sum())
-        candidate_counts = links.counts[links.counts > 0]
-        highest_risk = float(1 / candidate_counts.min()) if len(candidate_counts) else 0.0
+            hits, sizes = float(odds.sum()), MatchSizes.of(links.counts)
         return Outcome(
             attempts=len(targets),
             successes=round(hits),
             baseline=round_expected(len(targets) / len(published_table)) if len(published_table) else 0,
             control=None if control is None else int((look_up(control).counts == 1).sum()),
             known_columns=(tuple(names),),
-            highest_risk=highest_risk,
-            facts={
-                **count_strangers(control),
-                "matched": len(candidate_counts),
-                "unique_matches": int((candidate_counts == 1).sum()),
-                "smallest_match": int(candidate_counts.min()) if len(candidate_counts) else 0,
-                "highest_risk": highest_risk,
-                "knowledge": list(names),
-            },
+            highest_risk=sizes.highest_risk,
+            facts={**count_strangers(control), **sizes.state_facts(names)},
         )
 
 
@@ -108,19 +101,13 @@ def link_originals(original: Table) -> Outcome:
     names = original.quasi_identifying
     if original.missing is not Missing.OWN_VALUE and any(original.frame.select(names).null_count().row(0)):
         return Linking().run(Release(original, None, (), {}), original)  # classes overlap
-    sizes = count_class_sizes(original.frame, names)
-    smallest = int(sizes.min(initial=len(original)))
+    class_sizes = count_class_sizes(original.frame, names)
+    sizes = MatchSizes(len(original), int((class_sizes == 1).sum()), int(class_sizes.min(initial=len(original))))
     return Outcome(
         attempts=len(original),
-        successes=len(sizes),
+        successes=len(class_sizes),
         baseline=min(1, len(original)),
         known_columns=(names,),
-        highest_risk=1 / smallest if smallest else 0.0,
-        facts={
-            "matched": len(original),
-            "unique_matches": int((sizes == 1).sum()),
-            "smallest_match": smallest,
-            "highest_risk": 1 / smallest if smallest else 0.0,
-            "knowledge": list(names),
-        },
+        highest_risk=sizes.highest_risk,
+        facts=sizes.state_facts(names),
     )

@@ -64,10 +64,11 @@ class Links:
                 positions = places[rows]
                 found_mask |= (start <= positions) & (positions < start + count)
                 continue
-            # Two people's rows are the same list or lists apart, so a place in the order belongs to one list.
-            begins = np.unique(start[count > 0])
+            # Two people's rows are the same list or lists apart, so a place in the order belongs to one list or none.
+            begins, first = np.unique(np.where(count > 0, start, -1), return_index=True)
+            lengths = np.where(begins >= 0, count[first], 0)
             width = max(int(order.max(initial=0)), int(rows.max(initial=0))) + 1
-            keys = (np.searchsorted(begins, np.arange(len(order)), "right") - 1) * width + order
+            keys = np.repeat(np.arange(len(begins)), lengths) * width + order[expand_ranges(begins, lengths)]
             found_mask |= (count > 0) & np.isin(np.searchsorted(begins, start) * width + rows, keys)
         return found_mask
 

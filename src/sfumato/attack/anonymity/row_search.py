@@ -50,7 +50,12 @@ class RowSearch:
     published_table: Table
     prices: Mapping[str, Pricing]
     blanked_columns: frozenset[str] = field(default_factory=frozenset)
-    """Columns in which a missing cell may be anything, whatever the table says of missing ones."""
+    """Columns in which an empty cell may hide anything, whatever the table says of missing ones.
+
+    If a missing cell is a value of its own, who lacks a value has an empty cell; else it may be anything, too.
+    """
+    filled_columns: frozenset[str] = field(default_factory=frozenset)
+    """Those of them in which who lacks a value may show one."""
 
     @classmethod
     def search_by_distance(cls, published_table: Table, names: Sequence[str]) -> RowSearch:
@@ -149,11 +154,21 @@ class RowSearch:
         }
 
     def _get_missing(self, name: str) -> Missing:
-        return Missing.MATCHES_ANY if name in self.blanked_columns else self.published_table.missing
+        missing = self.published_table.missing
+        is_wild = name in self.filled_columns or missing is not Missing.OWN_VALUE
+        return Missing.MATCHES_ANY if is_wild and name in self.blanked_columns else missing
 
     def _price(self, people: pl.DataFrame) -> list[Price]:
         return [
-            price(KnownColumn(people[name], self._labels[name], self.classes[name], self._get_missing(name)))
+            price(
+                KnownColumn(
+                    people[name],
+                    self._labels[name],
+                    self.classes[name],
+                    self._get_missing(name),
+                    name in self.blanked_columns,
+                )
+            )
             for name, price in self.prices.items()
         ]
 
@@ -181,7 +196,7 @@ def _search_rows(prices: Sequence[Price], people: int, rows: int) -> tuple[Ints,
             _stack([price.person_numbers for price in numbers], people),
             _stack([price.low[order] for price in numbers], rows),
             _stack([price.high[order] for price in numbers], rows),
-            np.asarray([price.law for price in numbers], dtype=np.float64).reshape(-1, 4),
+            np.asarray([price.law for price in numbers], dtype=np.float64).reshape(-1, 5),
         ),
         LabelCosts(
             _stack([price.person_labels for price in labels], people).astype(np.int64),

@@ -49,6 +49,8 @@ class CoveredPeople(NamedTuple):
     people: Table
     own_classes: Ints
     """The class of each person."""
+    has_all_classes: bool
+    """Whether the classes that fit nobody in all columns are among them."""
 
     @classmethod
     def of(
@@ -58,6 +60,7 @@ class CoveredPeople(NamedTuple):
         published_table: StoredTable = release.data
         names = published_table.quasi_identifying
         class_counts = _count_classes(release)
+        has_all_classes = class_counts is not None
         classes = published_table.rows.estimate_tuples(names) if class_counts is None else len(class_counts.counts)
         most = max(_FEWEST_TRIED, _MOST_PAIRS // max(classes, 1))
         sample = _choose_tried_rows(len(published_table), most)
@@ -82,7 +85,12 @@ class CoveredPeople(NamedTuple):
         class_release = Release(class_rows, None, (), {}, changes=release.changes)
         people = original.outline.with_frame(pl.concat(original_parts))
         return cls(
-            published_table, class_release, class_counts.counts, people, own_classes[_CLASS].cast(pl.Int64).to_numpy()
+            published_table,
+            class_release,
+            class_counts.counts,
+            people,
+            own_classes[_CLASS].cast(pl.Int64).to_numpy(),
+            has_all_classes,
         )
 
     def count_rows(self, links: Links) -> Ints:

@@ -10,8 +10,9 @@ guesses is counted; here it is the number of right guesses to expect.
 from __future__ import annotations
 
 from sfumato.attack.anonymity.linking import Linking
+from sfumato.attack.anonymity.match_sizes import MatchSizes
 from sfumato.attack.anonymity.stored_covering import CoveredPeople, has_overlapping_classes
-from sfumato.attack.anonymity.strongest_links import choose_links
+from sfumato.attack.anonymity.strongest_links import choose_strongest
 from sfumato.attack.attack import Outcome, round_expected
 from sfumato.attack.stored_attack import StoredSetting, StoredTableAttack
 from sfumato.engine.stored_rows import StoredRows
@@ -40,47 +41,36 @@ class StoredLinking(StoredTableAttack[Linking]):
 def _link_classes(table: StoredTable) -> Outcome:
     """Of each class, one person is found on average."""
     names = table.quasi_identifying
-    sizes = table.rows.count_sizes(names)
+    class_sizes = table.rows.count_sizes(names)
+    sizes = MatchSizes(len(table), class_sizes.unique, class_sizes.smallest)
     return Outcome(
         attempts=len(table),
-        successes=int(sizes.classes.sum()),
+        successes=int(class_sizes.classes.sum()),
         baseline=min(1, len(table)),
         known_columns=(names,),
-        highest_risk=1 / sizes.smallest if sizes.smallest else 0.0,
-        facts={
-            "matched": len(table),
-            "unique_matches": sizes.unique,
-            "smallest_match": sizes.smallest,
-            "highest_risk": 1 / sizes.smallest if sizes.smallest else 0.0,
-            "knowledge": list(names),
-        },
+        highest_risk=sizes.highest_risk,
+        facts=sizes.state_facts(names),
     )
 
 
 def _link_covered(covered_people: CoveredPeople) -> Outcome:
     """Guess a row for each person in the strongest of all ways."""
     names = covered_people.published_table.quasi_identifying
-    links, _ = choose_links(
+    strongest = choose_strongest(
         covered_people.release,
         covered_people.people,
         names,
         lambda links: float(covered_people.list_chances(links).sum()),
+        covered_people.count_rows,
+        forgets=covered_people.has_all_classes,
     )
-    counts = covered_people.count_rows(links)
-    matched_counts = counts[counts > 0]
     return Outcome(
         attempts=len(covered_people.people),
-        successes=round(float(covered_people.list_chances(links).sum())),
+        successes=round(float(covered_people.list_chances(strongest.links).sum())),
         baseline=round_expected(len(covered_people.people) / len(covered_people.published_table))
         if len(covered_people.published_table)
         else 0,
         known_columns=(names,),
-        highest_risk=float(1 / matched_counts.min()) if len(matched_counts) else 0.0,
-        facts={
-            "matched": len(matched_counts),
-            "unique_matches": int((matched_counts == 1).sum()),
-            "smallest_match": int(matched_counts.min()) if len(matched_counts) else 0,
-            "highest_risk": float(1 / matched_counts.min()) if len(matched_counts) else 0.0,
-            "knowledge": list(names),
-        },
+        highest_risk=strongest.sizes.highest_risk,
+        facts=strongest.sizes.state_facts(names),
     )

@@ -3,44 +3,44 @@
 
 Which way is the best for a release cannot always be known without the originals. So all are tried, and the one that is
 right most often is reported: an upper bound on an adversary who has to choose. Where every cell is truthful, rows that
-cover the person are taken, and of several kinds the narrowest if that finds more.
+cover the person are taken, and of several kinds the narrowest if that finds more. Where cells are blanked, any row may
+be preferred for what it shows, so people are also looked up by fewer columns: more knowledge never finds less.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, combinations, islice
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from sfumato.arrays import Floats, Ints
+from sfumato.attack.anonymity.column_kinds import ColumnKinds, is_blanked, list_columns_of
 from sfumato.attack.anonymity.likelihood import (
     Pricing,
     price_agreement,
     price_by_law,
-    price_covering,
-    price_loosely,
-    price_means,
+    price_fitting,
     price_nearness,
 )
 from sfumato.attack.anonymity.links import Links, find_links, match_equal, require_in_both
+from sfumato.attack.anonymity.match_sizes import MatchSizes
 from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_search import RowSearch
+from sfumato.attack.literal_stars import LiteralStars
 from sfumato.attack.missing_readings import list_readings
 from sfumato.attack.row_distance import LabelColumn
 from sfumato.change import ChangeKind
-from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.reading.arrow_memory import return_free_memory
 from sfumato.engine.classes import count_class_sizes, pack_row_keys
 from sfumato.errors import PolicyError, quote_names
-from sfumato.public.answer_channel import list_answered_columns
-from sfumato.public.noise_law import list_noisy_columns
 from sfumato.release import Release
-from sfumato.table import Table
+from sfumato.table import Missing, Table
 
 _NOT_RECODED = Recoding({})
-_MOST_PAIRS, _FEWEST_TRIED = 400_000_000, 1_000
+_MOST_PAIRS, _FEWEST_TRIED, _MOST_SUBSETS = 400_000_000, 1_000, 64
 LookUp = Callable[[Table], Links]
 
 
@@ -58,11 +58,71 @@ class ChosenLinks(NamedTuple):
         )
 
 
+class StrongestLinks(NamedTuple):
+    """The rows of each person in the strongest way."""
+
+    links: Links
+    look_up: LookUp
+    sizes: MatchSizes
+    """How many rows fit them, and as few as fit somebody by what any of the compared sets of columns tells."""
+
+
 def choose_links(
     release: Release, people: Table, names: Sequence[str], count: Callable[[Links], float] = Links.count_expected_hits
 ) -> ChosenLinks:
     """Look people up in the way that counts most successes; by default the people behind the rows, in their order."""
+    links, look_up, _ = choose_strongest(release, people, names, count)
+    return ChosenLinks(links, look_up)
+
+
+def choose_strongest(
+    release: Release,
+    people: Table,
+    names: Sequence[str],
+    count: Callable[[Links], float] = Links.count_expected_hits,
+    count_rows: Callable[[Links], Ints] = lambda links: links.counts,
+    *,
+    forgets: bool = True,
+) -> StrongestLinks:
+    """The same, with the sizes of matches. In a release with blanked cells fewer columns may find more.
+
+    These are tried, too, if `forgets`: not where only rows are listed that fit somebody in all columns.
+    """
     refuse_codes(release, names)
+    best = _choose_way(release, people, names, count)
+    sizes = MatchSizes.of(count_rows(best.links))
+    most: float | None = None
+    for columns in _list_fewer_columns(release, people, names) if forgets else ():
+        most = count(best.links) if most is None else most
+        way = _choose_way(release, people, columns, count)
+        sizes = sizes.join(MatchSizes.of(count_rows(way.links)))
+        successes = count(way.links)
+        if successes > most * (1 + 1e-9):
+            best, most = way, successes
+            sizes = sizes._replace(people=int((count_rows(way.links) > 0).sum()))
+    return StrongestLinks(best.links, best.look_up, sizes)
+
+
+def _list_fewer_columns(release: Release, people: Table, names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Some of the known columns at a time, few or nearly all first; of a large release or many columns not every set.
+
+    None if no cell was blanked: then whatever covers a person covers them by fewer columns, too.
+    """
+    if len(names) < 2 or not any(is_blanked(release, people, name) for name in names):
+        return
+    half = len(names) // 2
+    sizes = dict.fromkeys(chain.from_iterable((size, len(names) - size) for size in range(1, half + 1)))
+    column_sets = chain.from_iterable(combinations(names, size) for size in sizes)
+    room = _MOST_PAIRS
+    for columns in islice(column_sets, _MOST_SUBSETS):
+        pairs = len(people) * _count_distinct(release.data, columns)
+        if pairs <= room:
+            room -= pairs
+            yield columns
+
+
+def _choose_way(release: Release, people: Table, names: Sequence[str], count: Callable[[Links], float]) -> ChosenLinks:
+    """The strongest of all ways to use all of these columns."""
     ways = try_ways(release, people, names)
     best = next(ways)
     return_free_memory()  # what looking everybody up took
@@ -119,7 +179,7 @@ def _can_cover(release: Release, people: Table, names: Sequence[str]) -> bool:
     """Whether everybody is covered, so that nobody is compared with all rows; as stated, or else as seen."""
     recoding = Recoding.read_stated(release, people, names)
     recoded_people = recoding.apply(people)
-    if len(_ColumnKinds.of(release, recoded_people, names, recoding).truthful) < len(names):
+    if len(ColumnKinds.of(release, recoded_people, names, recoding).truthful) < len(names):
         return False
     return bool(release.changes) or bool((find_links(release.data, recoded_people, names).counts > 0).all())
 
@@ -127,6 +187,20 @@ def _can_cover(release: Release, people: Table, names: Sequence[str]) -> bool:
 def try_ways(release: Release, people: Table, names: Sequence[str]) -> Iterator[ChosenLinks]:
     """Look people up in all the ways that are worth trying on a release, the plainest first."""
     require_in_both(release.data, people, names)
+    stars = LiteralStars.find(release, names)
+    if not stars.columns:
+        yield from _try_readings(release, people, names)
+        return
+    for links, look_up in _try_readings(stars.spell_release(release), stars.spell(people), names):
+
+        def look_up_spelled(targets: Table, look_up: LookUp = look_up) -> Links:
+            return look_up(stars.spell(targets))
+
+        yield ChosenLinks(links, look_up_spelled)
+
+
+def _try_readings(release: Release, people: Table, names: Sequence[str]) -> Iterator[ChosenLinks]:
+    """All the ways with each meaning that missing cells may have."""
     declared_release, *other_readings = list_readings(release, people, names)
     yield from _try_reading(declared_release, people, names)
     for reading in other_readings:
@@ -163,11 +237,11 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: 
         return links if targets is people else cover(names)(targets)
 
     def weigh(prices: Mapping[str, Pricing]) -> LookUp:
-        search = RowSearch(published_table, prices, frozenset(columns.blanked_columns))
+        search = columns.search(published_table, prices)
         return lambda targets: _gather(search, targets)
 
     yield cover_all
-    columns = _ColumnKinds.of(release, people, names, recoding)
+    columns = ColumnKinds.of(release, people, names, recoding)
     if published_table.frame.select(names).null_count().sum_horizontal()[0] or not columns.are_alike:
         yield lambda targets: match_equal(published_table, targets, names).fill_from(cover_all(targets))
     if len(columns.truthful) == len(names) and bool((links.counts > 0).all()):
@@ -180,9 +254,12 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: 
     laws = price_by_law(release, columns.by_law)
     if laws or columns.blanked_columns:
         yield weigh(columns.price_certain(release))
+    if columns.blanked_columns and published_table.missing is Missing.OWN_VALUE:
+        for blank_cost in (0.0, 1.0):  # all rows that may be theirs, and of these the ones that show most
+            yield weigh(dict.fromkeys((*columns.truthful, *columns.blanked_columns), price_fitting(blank_cost)) | laws)
     if columns.loose:
         yield weigh(columns.price_all(release))
-    drawn_columns = _list_columns_of(release, columns.loose, ChangeKind.DRAWN)
+    drawn_columns = list_columns_of(release, columns.loose, ChangeKind.DRAWN)
     if drawn_columns and len(drawn_columns) < len(names):  # drawn values are nobody's
         yield weigh({name: price for name, price in columns.price_all(release).items() if name not in drawn_columns})
     if columns.loose or not laws:
@@ -197,74 +274,8 @@ def search_by_likelihood(
 
     Those who are searched for must be recoded in the same way.
     """
-    columns = _ColumnKinds.of(release, recoding.apply(people), names, recoding)
-    return RowSearch(release.data, columns.price_all(release), frozenset(columns.blanked_columns))
-
-
-class _ColumnKinds(NamedTuple):
-    """What is public about the known columns: which cells are truthful, and of which the law of chance is known."""
-
-    truthful: tuple[str, ...]
-    blanked_columns: tuple[str, ...]
-    """Truthful but for missing cells, which may be anything."""
-    by_law: tuple[str, ...]
-    loose: tuple[str, ...]
-    are_alike: bool
-    """Whether all labels of each column stand at one level, so that none is narrower than another."""
-
-    @classmethod
-    def of(cls, release: Release, people: Table, names: Sequence[str], recoding: Recoding) -> _ColumnKinds:
-        laws = {*list_noisy_columns(release), *list_answered_columns(release)}
-        names_by_kind: dict[str, list[str]] = {"truthful": [], "blanked": [], "law": [], "loose": []}
-        are_alike = True
-        for name in names:
-            labels = LabelColumn.of(release.data, name)
-            present = labels.levels[np.flatnonzero(np.bincount(labels.codes))]
-            are_alike &= len(np.unique(present)) <= 1 and int(present.min(initial=0)) >= 0
-            kinds, has_rule = release.kinds_of(name), name in recoding.rules
-            untrue = {kind for kind in kinds if not (kind.is_truthful or (has_rule and kind.meaning.read_rule))}
-            if name in laws:
-                kind = "law"
-            elif kinds:
-                kind = "loose" if untrue - {ChangeKind.BLANKED} else "blanked" if untrue else "truthful"
-            else:  # nothing is stated: cells are truthful if they may be
-                kind = "truthful" if _may_be_truthful(labels, people.frame[name]) else "loose"
-            names_by_kind[kind].append(name)
-        columns_by_kind = {kind: tuple(columns) for kind, columns in names_by_kind.items()}
-        return cls(
-            columns_by_kind["truthful"],
-            columns_by_kind["blanked"],
-            columns_by_kind["law"],
-            columns_by_kind["loose"],
-            are_alike,
-        )
-
-    def price_certain(self, release: Release) -> dict[str, Pricing]:
-        """What each cell that is truthful or changed by a known law costs."""
-        return dict.fromkeys((*self.truthful, *self.blanked_columns), price_covering) | price_by_law(
-            release, self.by_law
-        )
-
-    def price_all(self, release: Release) -> dict[str, Pricing]:
-        """What each cell costs, by all that is known about its column."""
-        means = _list_columns_of(release, self.loose, ChangeKind.MEANS)
-        loosely = dict.fromkeys(self.loose, price_loosely) | dict.fromkeys(means, price_means(len(means)))
-        return self.price_certain(release) | loosely
-
-
-def _list_columns_of(release: Release, names: Sequence[str], kind: ChangeKind) -> tuple[str, ...]:
-    return tuple(name for name in names if kind in release.kinds_of(name))
-
-
-def _may_be_truthful(labels: LabelColumn, values: pl.Series) -> bool:
-    """Whether every value that people have is covered by some label."""
-    distinct = values.drop_nulls().unique()
-    strange = distinct.filter(~spell_cells(distinct).is_in(labels.texts.drop_nulls().implode()))
-    if (labels.levels == 0).all():
-        return not len(strange)
-    step = max(1, 4_000_000 // max(len(labels.texts), 1))
-    parts = (strange[begin : begin + step] for begin in range(0, len(strange), step))
-    return all(bool(labels.covers(part).any(axis=1).all()) for part in parts)
+    columns = ColumnKinds.of(release, recoding.apply(people), names, recoding)
+    return columns.search(release.data, columns.price_all(release))
 
 
 def _measure_widths(published_table: Table, people: Table, names: Sequence[str]) -> Floats:

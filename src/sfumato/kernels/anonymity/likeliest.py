@@ -13,7 +13,7 @@ from sfumato.kernels.compilation import compile_cached, record
 _TIE = 1e-9
 
 
-SCALE, WALL, ONE_MISSING, BOTH_MISSING = range(4)
+SCALE, WALL, PERSON_MISSING, ROW_MISSING, BOTH_MISSING = range(5)
 """What the law of a column says."""
 RUN_BEGIN, RUN_WIDTH = range(2)
 """Where the table of a column begins, and how many labels it has."""
@@ -29,8 +29,8 @@ class NumberCosts(NamedTuple):
     """Rows × columns."""
     high: FloatGrid
     laws: FloatGrid
-    """Columns × scale, cost of a gap beyond the scale (0: the cost is half the square of gap / scale), cost of one
-    missing number, cost of two."""
+    """Columns × scale, cost of a gap beyond the scale (0: the cost is half the square of gap / scale), cost of a
+    person's missing number, of a row's, of both. Against a row of any number, a person's costs as a row's."""
 
 
 @record
@@ -49,8 +49,11 @@ class LabelCosts(NamedTuple):
 def price_number(numbers, person, row, column):  # type: ignore[no-untyped-def]
     """The cost of one known number against one published cell; it never falls as the gap grows."""
     known_number, low = numbers.person_numbers[person, column], numbers.low[row, column]
-    if np.isnan(known_number) or np.isnan(low):
-        return numbers.laws[column, BOTH_MISSING if np.isnan(known_number) and np.isnan(low) else ONE_MISSING]
+    if np.isnan(known_number):
+        only_person = PERSON_MISSING if low > -np.inf else ROW_MISSING
+        return numbers.laws[column, BOTH_MISSING if np.isnan(low) else only_person]
+    if np.isnan(low):
+        return numbers.laws[column, ROW_MISSING]
     gap = max(low - known_number, known_number - numbers.high[row, column])
     if gap <= 0.0:
         return 0.0
