@@ -64,7 +64,7 @@ def test_measures_take_frames_releases_and_runs(run: sf.Run) -> None:
 def test_a_run_is_checked_and_audited(run: sf.Run) -> None:
     assert UNTYPED.check(run, sf.Table.of(FRAME, ROLES)) == sf.check(run.release, sf.Table.of(FRAME, ROLES))
     assert UNTYPED.audit(run).k == UNTYPED.audit(run.release).k == 30
-    with pytest.raises(sf.DataError, match=r"not Run: give run.release"):
+    with pytest.raises(sf.DataError, match=r"got Run: give run.release"):
         UNTYPED.attack.Linking().run(run, sf.Table.of(FRAME, ROLES))
 
 
