@@ -30,8 +30,8 @@ def choose_label(domain: Domain, leaves: Ints, find_group: Callable[[Ints], Labe
 
     `find_group` gives the lowest label of the hierarchy that covers them all. Dates among other words are never listed.
     """
-    text = format_set(domain.spellings[leaf] for leaf in leaves.tolist())
-    has_dates = len(leaves) > 1 and bool(domain.date_mask[leaves].any())
+    text = format_set([domain.spellings[leaf] for leaf in leaves.tolist()])
+    has_dates = domain.has_dates and len(leaves) > 1 and bool(domain.date_mask[leaves].any())
     if len(text) <= LONGEST_SET and not has_dates:
         return LabelChoice(text, len(leaves) - 1)
     star = LabelChoice(SUPPRESSED, max(len(domain.leaves) - 1, 1))

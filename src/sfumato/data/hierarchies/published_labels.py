@@ -132,6 +132,11 @@ class Domain:
         """Which leaves look like dates."""
         return flag_dates(pl.Series(self.leaves, dtype=pl.String)).to_numpy()
 
+    @cached_property
+    def has_dates(self) -> bool:
+        """Whether any leaf looks like a date."""
+        return bool(self.date_mask.any())
+
     def list_covered(self, label: str | None) -> Ints:
         """The leaves that a label covers, ascending; none for a missing cell."""
         return np.flatnonzero(self.build_matrix([label])[0]).astype(np.int64)

@@ -214,6 +214,31 @@ def compute_cut_cost(table, work, rows, head):  # type: ignore[no-untyped-def]
     return CutCost(cost, small)  # type: ignore[arg-type]
 
 
+@record
+class CutTrials(NamedTuple):
+    """What single changes to a set of cuts gave."""
+
+    cost: int
+    """Of the set as it is now."""
+    tried_count: int
+
+
+@compile_cached("CutTrials(CutRows, CutScratch, int32[::1], boolean[::1], boolean[::1], int64, int64)")
+def shift_cut(table, work, rows, can_cut, head, cut, cost):  # type: ignore[no-untyped-def]
+    """Remove a cut or shift it by one value in `head`, whichever first makes the set cheaper; otherwise leave it."""
+    tried_count = 0
+    for target in (0, cut - 1, cut + 1):  # no column is cut at 0: the cut is removed
+        if target != 0 and (target >= head.shape[0] or head[target] or not can_cut[target]):
+            continue
+        head[cut], head[target] = False, target > 0
+        trial = compute_cut_cost(table, work, rows, head)
+        tried_count += 1
+        if trial.cost < cost and (table.rule.suppress or trial.small == 0):
+            return CutTrials(trial.cost, tried_count)
+        head[target], head[cut] = False, True
+    return CutTrials(cost, tried_count)
+
+
 @compile_cached("int64(CutRows, CutScratch, int32[::1], int64, int64)")
 def set_row_bounds(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
     """What each row costs at least: its finest cell is the smallest class it can be in. Returns the cells."""

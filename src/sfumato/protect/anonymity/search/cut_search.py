@@ -162,32 +162,20 @@ class CutSearch:
 
     def _polish_cuts(self, head: Flags) -> _CutSet:
         """Add, remove and shift single cuts while the set gets cheaper."""
+        from sfumato.kernels.anonymity.k_optimize_cells import shift_cut
+
         limit = self._spent_visits + _SEEDING
         while True:
             head, cost = self._grow_set(head)
-            has_changed = False
+            grown_cost = cost
             for cut in self._every_cut[head[self._every_cut]].tolist():
                 if self._spent_visits > limit or self._is_late():
                     return _CutSet(head, cost)
-                for trial in self._list_moves(head, cut):
-                    other = self._compute_set_cost(trial)
-                    if other is not None and other < cost:
-                        head, cost, has_changed = trial, other, True
-                        break
-            if not has_changed:
+                trials = shift_cut(self._table, self._work, self._all_rows, self._can_cut, head, cut, cost)
+                self._spent_visits += trials.tried_count * self._visits
+                cost = trials.cost
+            if cost == grown_cost:
                 return _CutSet(head, cost)
-
-    def _list_moves(self, head: Flags, cut: int) -> list[Flags]:
-        """The set without a cut, and with the cut one value earlier or later."""
-        moves = []
-        for target in (0, cut - 1, cut + 1):
-            is_cut = target == 0 or (target < self._values and self._can_cut[target] and not head[target])
-            if is_cut:
-                trial = head.copy()
-                trial[cut] = False
-                trial[target] = target > 0
-                moves.append(trial)
-        return moves
 
     def _weigh_set(self, head: Flags) -> tuple[int, Any]:
         """The cost of a set, and what each further cut would do to it."""
