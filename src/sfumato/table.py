@@ -134,7 +134,7 @@ class Table:
         frame = read_dates(read_dates(frame, date_formats, source), forms, source)
         column_roles = assign_roles(frame.columns, roles, source) if roles is not None else MappingProxyType({})
         column_hierarchies = {
-            name: _read_hierarchy(hierarchy, frame, name) for name, hierarchy in (hierarchies or {}).items()
+            name: _read_hierarchy(hierarchy, frame, name, source) for name, hierarchy in (hierarchies or {}).items()
         }
         return cls(
             frame,
@@ -397,7 +397,7 @@ def _simplify_column(column: pl.Series) -> pl.Series:
 _AS_TEXT = (pl.Categorical, pl.Enum, pl.Null, pl.Datetime, pl.Time, pl.Decimal, pl.Int128)
 
 
-def _read_hierarchy(hierarchy_source: Any, frame: pl.DataFrame, column: str) -> Hierarchy:
+def _read_hierarchy(hierarchy_source: Any, frame: pl.DataFrame, column: str, table_source: str) -> Hierarchy:
     if column not in frame.columns:
         suggestion = ask_meant([column], frame.columns) or "; remove the hierarchy"
         raise DataError(f'a hierarchy is given for "{column}", which is not a column of the table{suggestion}')
@@ -405,11 +405,12 @@ def _read_hierarchy(hierarchy_source: Any, frame: pl.DataFrame, column: str) -> 
         return hierarchy_source
     if isinstance(hierarchy_source, (str, Path)):
         return Hierarchy.read(hierarchy_source)
-    if isinstance(hierarchy_source, Mapping):
-        return parse_builder(hierarchy_source).build(frame[column])
-    build = getattr(hierarchy_source, "build", None)
-    if callable(build):
-        hierarchy = build(frame[column])
+    builder = parse_builder(hierarchy_source) if isinstance(hierarchy_source, Mapping) else hierarchy_source
+    if callable(getattr(builder, "build", None)):
+        try:
+            hierarchy = builder.build(frame[column])
+        except DataError as error:
+            raise DataError(f"{table_source}: {error}") from None
         assert isinstance(hierarchy, Hierarchy)
         return hierarchy
     return Hierarchy.of(hierarchy_source, name=f'hierarchy of "{column}"')

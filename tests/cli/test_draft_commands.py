@@ -80,6 +80,9 @@ def test_nothing_is_written_over(people: Path, invoke: Invoke) -> None:
     assert ran.code == 2
     assert "exists and is not overwritten" in ran.output
     assert Path("policy.toml").read_text() == "mine"
+    assert "not a purpose" in invoke("init", people.name, "--for", "sell").output, (
+        "the option that is wrong comes first"
+    )
     assert invoke("hierarchy", people.name, "age", "--out", "policy.toml").code == 2
     assert Path("policy.toml").read_text() == "mine"
 

@@ -205,6 +205,20 @@ def test_hierarchy_of_no_column(folder: Path) -> None:
     assert '"salary"' in message
 
 
+def test_hierarchy_of_a_column_that_is_left_out(folder: Path) -> None:
+    message = refusal(folder, ("[hierarchies]", '[hierarchies]\nname = { kind = "prefix", keep = [1] }'))
+    assert '"name"' in message
+    assert "identifying" in message
+
+
+def test_a_column_of_numbers_and_a_word_names_its_file(folder: Path) -> None:
+    lines = (folder / "people.csv").read_text().splitlines(keepends=True)
+    (folder / "people.csv").write_text("".join([*lines, "x,old,1300,d0\n"]))
+    message = refusal(folder, kind=DataError)
+    assert "people.csv" in message
+    assert "1 of its 6 different values is no number" in message
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [

@@ -139,13 +139,14 @@ def init_command(
     from sfumato.workflow.drafts.draft_source import LongColumns
     from sfumato.workflow.drafts.policy_draft import draft_policy, refuse_existing
 
+    given_purpose = None if purpose is None else parse_purpose(purpose)
     refuse_existing(out)
     columns_read, marks = LongColumns(id_column, item, time), tuple(missing_mark or ())
     file = DraftedFile(data, parse_shape(shape), separator, header, encoding, decimal, columns_read, marks)
     with show_progress(as_json):
         source = file.look()
     asks = not yes and not as_json and can_ask()
-    purpose = parse_purpose(purpose or (ask_purpose() if asks else "publish"))
+    purpose = given_purpose or parse_purpose(ask_purpose() if asks else "publish")
     refuse_idle_options(context, _describe_draft_source(source, purpose))
     columns = None if sensitive is None else split_names(sensitive)
     if asks:

@@ -22,7 +22,7 @@ from sfumato.data.reading.file_limits import refuse_special
 from sfumato.data.reading.source import locate_source
 from sfumato.data.roles.role import Role
 from sfumato.description import Description
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.fields.tagged_field import declare_tagged
 from sfumato.protect.method import Method
 from sfumato.table import Table
@@ -117,6 +117,12 @@ class Policy(Description):
             raise ValueError(
                 f"{self.protect[0].method} takes {self.shape}, which have no columns: remove [roles] and [hierarchies] "
                 "or choose a method for tables"
+            )
+        unused = sorted(self.hierarchies.keys() & set(self.roles.identifying))
+        if unused:
+            raise ValueError(
+                f"[hierarchies] names {quote_names(unused)}, which the release leaves out as identifying: remove it "
+                "there, or give it another role"
             )
         if self.shape == "baskets" and "time" in self.data.model_fields_set:
             raise ValueError(
