@@ -13,6 +13,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
+from sfumato.data.cells.impossible_dates import refuse_impossible_dates
 from sfumato.data.cells.spelled_dates import find_date_forms, read_dates
 from sfumato.data.hierarchies.hierarchy import Hierarchy, build_flat_hierarchy
 from sfumato.data.hierarchies.hierarchy_builders import parse_builder
@@ -377,6 +378,8 @@ def simplify_frame(frame: pl.DataFrame, source: str) -> pl.DataFrame:
     signs = [name for name in frame.columns if name == "*" or (name.startswith("^") and name.endswith("$"))]
     if signs:
         raise DataError(f'{source}: a column cannot be called {", ".join(signs)}, which means "all columns"; rename it')
+    for column in frame.get_columns():
+        refuse_impossible_dates(column, source)
     return pl.DataFrame([_simplify_column(column) for column in frame.get_columns()]) if frame.width else frame
 
 
