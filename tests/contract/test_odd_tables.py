@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Tables that no example has: empty columns, odd names, dates at the ends of the calendar or in other spellings.
+"""Tables that no example has: empty columns, odd names, infinite numbers.
 
 A method protects them or refuses them in words that help; it prints nothing, and its footprint promises what it keeps.
 """
@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date, timedelta
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -22,18 +21,13 @@ from sfumato.measure import checks
 from sfumato.measure.changes import measure_changes, refuse_false_statements
 from sfumato.protect import METHODS
 from sfumato.protect.footprint import Footprint
-from sfumato.protect.method import KeyedMethod
 from sfumato.release import Number
 from sfumato.table import Missing
 from tests.contract.column_pairs import pair_column
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import Made, make_all, make_once, released
-from tests.contract.test_each_column import UNBOUND, breaks
 from tests.contract.test_missing_cells import list_changed, remove_cells
-from tests.contract.test_public_rules import explain_wrong_rule, list_columns
 from tests.contract.test_refusals import (
-    FIRST_DAY,
-    LAST_DAY,
     TABLES,
     OddCell,
     choose_columns,
@@ -498,158 +492,3 @@ def test_a_footprint_that_promises_too_much_is_noticed(monkeypatch: pytest.Monke
     monkeypatch.setattr(sf.RoundNumbers, "footprint", promise)
     assert "no example leaves a row out" in explain_kept_rows([result])
     assert find_shown_secret(result) == "disease"
-
-
-# Dates
-
-
-class DatedTable(NamedTuple):
-    """An example's table with dates in a column that the method changes."""
-
-    example: Example
-    table: sf.Table
-    column: str
-
-
-def find_dates(example: Example) -> DatedTable:
-    """The example's own dates, or its table with dates put into a column."""
-    result = make_once(example)
-    date_columns = [name for name in list_changed(result) if result.data.frame[name].dtype == pl.Date]
-    if date_columns:
-        return DatedTable(example, result.data, date_columns[0])
-    shown_columns = result.release.data.frame.columns
-    name = next((name for name in choose_columns(result) if name in shown_columns), shown_columns[0])
-    days = [date(1950, 1, 31) + timedelta(days=row * 37 % 20 * 633) for row in range(len(result.data))]
-    return DatedTable(example, put_column(result.data, pl.Series(name, days)), name)
-
-
-def explain_far_day(dated: DatedTable, day: date) -> str:
-    """What is wrong if one cell is a day at an end of the calendar, with the cure; empty if nothing is."""
-    example, name = dated.example, dated.column
-    column = dated.table.frame[name]
-    table = put_column(dated.table, pl.concat([column.head(-1), pl.Series(name, [day])]))
-    trial = try_release(example, table)
-    cure = f'if one cell of "{name}" is {day}: count in days, which do not overflow, or refuse it with a DataError'
-    if trial.crash:
-        return f"it crashes ({trial.crash}) {cure}"
-    if trial.release is None:
-        return ""
-    fault = find_fault(trial.release, table)
-    if fault:
-        return f"{fault} {cure}"
-    result = Made(example, table, trial.release)
-    kind = next(change.kind for change in trial.release.changes if change.column == name)
-    if example.subject.by_chance or isinstance(example.subject, KeyedMethod) or kind in UNBOUND:
-        return ""
-    originals, published_column = result.originals[name].to_list(), trial.release.data.frame[name]
-    for row in [row for row, was in enumerate(originals) if was == day and str(published_column[row]) != str(day)]:
-        cells = published_column.to_list()
-        cells[row] = day if published_column.dtype == pl.Date else str(day)
-        forged = pl.Series(name, cells, dtype=published_column.dtype)
-        if not any(breaks(result, claim, forged) for claim in trial.release.claims):
-            return (
-                f'if one cell of "{name}" is {day}, the original in its place breaks no claim: let the check compare '
-                "days at both ends of the calendar, without overflow and without leaving them out"
-            )
-    return ""
-
-
-@parametrize_examples
-def test_days_at_the_ends_of_the_calendar_are_protected_or_refused(example: Example) -> None:
-    dated = find_dates(example)
-    for day in (FIRST_DAY, LAST_DAY):
-        wrong = explain_far_day(dated, day)
-        assert not wrong, f"{type(example.subject).__name__}: {wrong}"
-
-
-def test_a_day_that_no_claim_is_about_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    dated, protect = find_dates(take_example("microaggregate")), sf.Microaggregate.protect
-    assert explain_far_day(dated, LAST_DAY) == ""
-
-    def claim_nothing(self: sf.Microaggregate, data: sf.Table, randomness: Any = None) -> sf.Release:
-        return replace(protect(self, data, randomness=randomness), claims=())
-
-    def overflow(self: sf.Microaggregate, data: sf.Table, randomness: Any = None) -> sf.Release:
-        assert data.frame[dated.column].max() + timedelta(days=1)  # type: ignore[operator]
-        return protect(self, data, randomness=randomness)
-
-    def show(self: sf.Microaggregate, data: sf.Table, randomness: Any = None) -> sf.Release:
-        release = protect(self, data, randomness=randomness)
-        return replace(release, data=release.data.with_frame(data.frame.select(release.data.frame.columns)))
-
-    for way, words in ((claim_nothing, "breaks no claim"), (overflow, "OverflowError"), (show, "does not hold")):
-        monkeypatch.setattr(sf.Microaggregate, "protect", way)
-        assert words in explain_far_day(dated, LAST_DAY)
-
-
-SPELLINGS = {"%Y-%m-%d": "-", "%d.%m.%Y": ".", "%m/%d/%Y": "/"}
-"""Ways to write a date, and what stands between its numbers."""
-DATE = re.compile(r"\b(?:\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4})\b")
-
-
-def explain_spelling(dated: DatedTable, spelling: str, *, is_holed: bool = False) -> str:
-    """What is wrong if dates are text of a spelling, some of them missing, with the cure; empty if nothing is."""
-    name, texts = dated.column, dated.table.frame[dated.column].dt.strftime(spelling)
-    if is_holed:
-        is_known = pl.Series([row % 4 != 1 for row in range(len(texts))])
-        texts = texts.zip_with(is_known, pl.Series([None], dtype=pl.String))
-    table = put_column(dated.table, texts)
-    trial = try_release(dated.example, table)
-    example_text = date(2020, 1, 31).strftime(spelling)
-    cure = (
-        f'if "{name}" holds text such as {example_text}: read it by data/cells/moments_in_text.py, write it as it was, '
-        "or refuse it with a DataError"
-    )
-    if trial.crash:
-        return f"it crashes ({trial.crash}) {cure}"
-    if trial.release is None:
-        return ""
-    cells = trial.release.data.frame[name].cast(pl.String).drop_nulls().unique().sort()
-    signs = {sign for cell in cells for day in DATE.findall(cell) for sign in re.sub(r"\d", "", day)}
-    if signs - {SPELLINGS[spelling]}:
-        return f"it publishes dates of another spelling, with {sorted(signs)}, {cure}"
-    if fault := find_fault(trial.release, table):
-        return f"{fault} {cure}; the check and `read_rule` of its kind of change read such text, too"
-    columns = list_columns([Made(dated.example, table, trial.release)])
-    return next((wrong for column in columns if column.name == name and (wrong := explain_wrong_rule(column))), "")
-
-
-@parametrize_examples
-def test_dates_in_text_keep_their_spelling(example: Example) -> None:
-    dated = find_dates(example)
-    for spelling in SPELLINGS:
-        wrong = explain_spelling(dated, spelling)
-        assert not wrong, f"{type(example.subject).__name__}: {wrong}"
-    wrong = explain_spelling(dated, "%d.%m.%Y", is_holed=True)
-    assert not wrong, f"{type(example.subject).__name__}: where some dates are missing, {wrong}"
-
-
-def test_another_spelling_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    dated, protect = find_dates(take_example("microaggregate")), sf.Microaggregate.protect
-    assert [explain_spelling(dated, spelling) for spelling in SPELLINGS] == ["", "", ""]
-
-    def respell(self: sf.Microaggregate, data: sf.Table, randomness: Any = None) -> sf.Release:
-        release = protect(self, data, randomness=randomness)
-        days = release.data.frame[dated.column].str.to_date("%d.%m.%Y").dt.strftime("%Y-%m-%d")
-        return replace(release, data=release.data.with_frame(release.data.frame.with_columns(days)))
-
-    def read(self: sf.Microaggregate, data: sf.Table, randomness: Any = None) -> sf.Release:
-        assert data.frame[dated.column].str.to_date("%Y-%m-%d").count()
-        return protect(self, data, randomness=randomness)
-
-    monkeypatch.setattr(sf.Microaggregate, "protect", respell)
-    assert "of another spelling, with ['-']" in explain_spelling(dated, "%d.%m.%Y")
-    monkeypatch.setattr(sf.Microaggregate, "protect", read)
-    assert "it crashes (InvalidOperationError" in explain_spelling(dated, "%d.%m.%Y")
-
-
-def test_missing_dates_in_text_that_are_filled_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    dated, protect = find_dates(take_example("group rare values")), sf.GroupRareValues.protect
-    assert explain_spelling(dated, "%d.%m.%Y", is_holed=True) == ""
-
-    def fill(self: sf.GroupRareValues, data: sf.Table, randomness: Any = None) -> sf.Release:
-        filled = data.frame[dated.column].fill_null(strategy="forward")
-        return protect(self, data.with_frame(data.frame.with_columns(filled)), randomness=randomness)
-
-    monkeypatch.setattr(sf.GroupRareValues, "protect", fill)
-    assert "is not what happened to it" in explain_spelling(dated, "%d.%m.%Y", is_holed=True)
