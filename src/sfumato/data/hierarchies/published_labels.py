@@ -23,7 +23,7 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.cells.coded_cells import encode_cells, encode_narrowly, list_values
 from sfumato.data.cells.moments_in_text import locate_moments
 from sfumato.data.cells.text_codes import place_texts
-from sfumato.data.cells.unread_dates import flag_dates
+from sfumato.data.cells.unread_dates import flag_dates, has_digits
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_cover import ColumnReading, LabelCover
 from sfumato.data.hierarchies.label_ranges import parse_moments, parse_range, parse_words
@@ -135,7 +135,7 @@ class Domain:
     @cached_property
     def has_dates(self) -> bool:
         """Whether any leaf looks like a date."""
-        return bool(self.date_mask.any())
+        return has_digits(self.leaves) and bool(self.date_mask.any())
 
     def list_covered(self, label: str | None) -> Ints:
         """The leaves that a label covers, ascending; none for a missing cell."""

@@ -54,8 +54,9 @@ _TOO_WIDE = (pl.Decimal, pl.Int128)  # numpy has no such numbers
 
 def _copy_texts(column: pl.Series) -> pa.Array:
     # The oldest layout has no views: converting to it copies the texts one after another.
-    filled_texts = pl.Series("", column.fill_null(""), dtype=pl.String)  # a name with a NUL would make polars panic
-    texts = filled_texts.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
+    filled_texts = column.fill_null("") if column.null_count() else column
+    nameless_texts = pl.Series("", filled_texts, dtype=pl.String)  # a name with a NUL would make polars panic
+    texts = nameless_texts.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
     assert texts.type == pa.large_string()
     assert texts.offset == 0
     _, bounds, letters = texts.buffers()

@@ -8,6 +8,7 @@ final. With k-anonymity alone the walk runs in one kernel, otherwise node by nod
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from math import prod
 
@@ -46,7 +47,11 @@ class RecodedRows:
 
     def list_published_levels(self, column: int) -> Codes:
         """The levels of a column in rows that are not suppressed, ascending."""
-        return np.unique(self.nodes[np.unique(self.node_of_row[self.node_of_row >= 0]), column])
+        return np.unique(self._published_nodes[:, column])
+
+    @cached_property
+    def _published_nodes(self) -> Codes:
+        return self.nodes[np.unique(self.node_of_row[self.node_of_row >= 0])]
 
 
 def recode_locally(grouping: Grouping, judge: ModelJudge) -> RecodedRows:

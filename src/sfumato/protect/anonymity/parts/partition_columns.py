@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes, Floats, Ints
-from sfumato.data.cells.unread_dates import flag_dates, refuse_unread_dates
+from sfumato.data.cells.unread_dates import flag_dates, has_digits, refuse_unread_dates
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_choice import LONGEST_SET, LabelChoice, choose_label, estimate_set_length
 from sfumato.data.hierarchies.published_labels import Domain, format_range
@@ -310,6 +310,8 @@ class PartitionColumns:
 
 
 def _are_dates(hierarchy: Hierarchy) -> bool:
+    if not has_digits(hierarchy.leaves[:1]):
+        return False
     leaves = pl.Series(hierarchy.leaves, dtype=pl.String)
     return bool(flag_dates(leaves.head(100)).all()) and bool(flag_dates(leaves).all())
 
