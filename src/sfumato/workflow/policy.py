@@ -118,11 +118,11 @@ class Policy(Description):
                 f"{self.protect[0].method} takes {self.shape}, which have no columns: remove [roles] and [hierarchies] "
                 "or choose a method for tables"
             )
-        unused = sorted(self.hierarchies.keys() & set(self.roles.identifying))
-        if unused:
+        dropped_columns = sorted(self.hierarchies.keys() & set(self.roles.identifying))
+        if dropped_columns:
             raise ValueError(
-                f"[hierarchies] names {quote_names(unused)}, which the release leaves out as identifying: remove it "
-                "there, or give it another role"
+                f"[hierarchies] names {quote_names(dropped_columns)}, which the release leaves out as identifying: "
+                "remove it there, or give it another role"
             )
         if self.shape == "baskets" and "time" in self.data.model_fields_set:
             raise ValueError(

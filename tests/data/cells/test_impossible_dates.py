@@ -47,3 +47,8 @@ def test_days_outside_the_calendar_are_refused_from_files(tmp_path: Path) -> Non
 def test_the_first_and_the_last_day_are_read() -> None:
     table = sf.Table.of(frame_of([-719_162, 2_932_896, None], pl.Date()), _ROLES)
     assert table.frame["born"].to_list() == [date.min, date.max, None]
+
+
+def test_every_moment_in_nanoseconds_is_one_of_the_calendar() -> None:
+    moments = frame_of([-(2**63) + 1, 2**63 - 1], pl.Datetime("ns"))
+    assert [text[:4] for text in sf.Table.of(moments, _ROLES).frame["born"]] == ["1677", "2262"]
