@@ -132,9 +132,9 @@ def _read_groups(column: RecodedColumn) -> Recode | None:
     def recode(values: pl.Series) -> pl.Series:
         value_texts = spell_cells(values)
         stays = value_texts.is_in(published_texts).fill_null(texts.null_count() > 0)
-        return value_texts.zip_with(stays, pl.repeat(label, len(value_texts), dtype=pl.String, eager=True)).cast(
-            cells.dtype
-        )
+        labels = pl.repeat(label, len(value_texts), dtype=pl.String, eager=True)
+        recoded_texts = value_texts.zip_with(stays, labels)
+        return recoded_texts == "true" if cells.dtype == pl.Boolean else recoded_texts.cast(cells.dtype)
 
     return recode
 

@@ -199,7 +199,7 @@ def test_any_table_generalized(content: bytes, k: int, limit: float, missing: st
     csv_path = FOLDER / "back.csv"
     mark = choose_missing_mark(published.frame)
     write_frame(published.frame, csv_path, "csv", mark)
-    read = read_frame(csv_path, describe_text_format("csv", mark, ()))
+    read = read_frame(csv_path, describe_text_format("csv", mark, (), ()))
     assert read.shape == published.frame.shape
     assert read.columns == published.frame.columns
 

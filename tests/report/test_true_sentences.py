@@ -182,7 +182,7 @@ def test_an_attack_that_did_not_run_is_recommended_not_cited(pages: dict[str, Pa
 def test_blanking_is_told_as_it_went() -> None:
     assert "That alone would not be enough" in _describe_blanking(5, 2, 3, 0)
     assert _describe_blanking(1, 0, 0, 0) == (
-        "1 entry was private and blanked. No rule of the given confidence and support is right about at least "
+        "1 entry was private and blanked. No rule of the given length, confidence and support is right about at least "
         "that share of the private entries it fits. "
         "0 further entries were blanked; 0 such rules are left."
     )

@@ -41,8 +41,8 @@ _FARTHEST = 9_000_000_000
 def choose_number_reader(original: pl.Series) -> Reader | None:
     """How to read a column as numbers if all originals are numbers; None if they are words.
 
-    It reads a number as it is, a day, a timestamp in fractions of a second, or the value of an amount; any other cell
-    becomes missing.
+    It reads a number as it is, a day, a month as its first day, a timestamp in fractions of a second, or the value of
+    an amount; any other cell becomes missing.
     """
     if original.dtype.is_numeric():
         return lambda column: _cast_to_numbers(column, original.dtype)
@@ -58,14 +58,13 @@ def choose_moment_reader(original: pl.Series) -> Reader | None:
 
 
 def _choose_text_reader(original: pl.Series, choose_other: Callable[[pl.Series], Reader | None]) -> Reader | None:
-    """How to read days, or else texts that are not all days."""
+    """How to read days or months, or else texts that are neither."""
     if original.dtype == pl.Date:
         return _choose_day_reader(original)
     if original.dtype != pl.String or original.null_count() == len(original):
         return None
     texts = original.drop_nulls().unique()
-    read_days = _choose_day_reader(texts)
-    return choose_other(texts) if read_days is None else read_days
+    return _choose_day_reader(texts) or _choose_month_reader(texts) or choose_other(texts)
 
 
 def _choose_amount_reader(texts: pl.Series) -> Reader | None:
@@ -74,9 +73,11 @@ def _choose_amount_reader(texts: pl.Series) -> Reader | None:
     return _choose_unit_reader(texts) if texts.str.contains(_LOCAL_MOMENT).all() else None
 
 
+def _choose_month_reader(texts: pl.Series) -> Reader | None:
+    return _keep_if_complete(_read_months, texts) if texts.str.contains(_MONTH).all() else None
+
+
 def _choose_time_reader(texts: pl.Series) -> Reader | None:
-    if texts.str.contains(_MONTH).all():
-        return _keep_if_complete(_read_months, texts)
     return _choose_second_reader(texts) if texts.str.contains(_MOMENT).all() else None
 
 

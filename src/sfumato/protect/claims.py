@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
+from sfumato.bound_words import format_limit
 from sfumato.release import Claim, Number
 from sfumato.table import Missing, Table
 
@@ -86,7 +87,7 @@ def claim_suppression_within(limit: float, starred_rows: str, left_out: bool = F
         measure="left_out_share" if left_out else "suppressed_share",
         arguments={"starred_rows": starred_rows},
         needs_original=left_out,
-        meaning=f"The share of rows that were suppressed is at most {limit:g}.",
+        meaning=f"The share of rows that were suppressed is at most {format_limit(limit)}.",
     )
 
 

@@ -169,3 +169,20 @@ def test_a_drawn_row_costs_what_the_nearest_does() -> None:
     assert (np.diff(costs, axis=1) >= -1e-9).all()
     least = np.concatenate([part.min(axis=1) for _, part in search.iterate_costs(table.people)])
     assert costs[:, 0] == pytest.approx(least)
+
+
+@pytest.mark.parametrize("far", [5_000, 10**10, 3 * 10**12])
+@pytest.mark.parametrize("centre", ["mean", "median"])
+def test_a_far_number_hides_nobody_in_means(far: int, centre: str) -> None:
+    """A code for "unknown" among the numbers widens their scale, and the nearest mean is still the nearest."""
+    numbers = [1000 + 3 * row for row in range(117)] + 3 * [far]
+    secrets = [f"i{row // 3 % 20}" for row in range(120)]
+    table = sf.Table.of({"x": numbers, "s": secrets}, {"x": "quasi_identifying", "s": "sensitive"})
+    release = sf.Microaggregate(k=3, centre=centre).protect(table, sf.Randomness.seeded(1))
+    gaps = np.abs(release.data.frame["x"].cast(pl.Float64).to_numpy() - np.array(numbers, dtype=float)[:, None])
+    nearest = gaps == gaps.min(axis=1, keepdims=True)
+    naive = float((np.diag(nearest) / nearest.sum(axis=1)).sum())
+    assert sf.attack.Linking().run(release, table).successes >= naive - 1e-6
+    learned = sum({secrets[row] for row in np.flatnonzero(rows)} == {secrets[i]} for i, rows in enumerate(nearest))
+    assert learned > 50
+    assert sf.attack.Homogeneity(column="s").run(release, table).successes >= learned

@@ -151,3 +151,10 @@ def test_extreme_numbers_are_read_without_a_warning(numbers: list[float]) -> Non
     for changes in ((), (Change("x", ChangeKind.ROUNDED, "own"),)):
         outcome = sf.attack.Linking().run(sf.Release(published, None, (), {}, Details(), changes), people)
         assert 0 <= outcome.successes <= 3
+
+
+def test_truth_values_that_stay_are_recoded_as_truth_values() -> None:
+    columns = {"smokes": [True, False, None, True, False, None] * 2, "ill": list("abc") * 4}
+    table = sf.Table.of(columns, {"smokes": "quasi_identifying", "ill": "sensitive"})
+    release = sf.GroupRareValues(columns="smokes", min_count=2).protect(table)
+    assert sf.attack.Linking().run(release, table).successes == 3

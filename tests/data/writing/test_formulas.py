@@ -64,10 +64,8 @@ def test_an_escaped_file_reads_back_exactly(
     read = shape.read(path, {**body, "data": {**body["data"], "format": form}})
     assert read.frame.rows() == frame.rows()
     assert read.frame.columns == frame.columns
-    assert count_formulas(read_frame(path, describe_text_format(form, body["data"]["missing_mark"], ("number",)))) == {
-        "cells": 0,
-        "columns": [],
-    }
+    text = describe_text_format(form, body["data"]["missing_mark"], ("number",), ())
+    assert count_formulas(read_frame(path, text)) == {"cells": 0, "columns": []}
 
 
 def write_people(tmp_path: Path, form: str, *, escape: bool) -> Path:

@@ -152,3 +152,17 @@ def test_every_class_that_can_be_seen_satisfies_the_models(rows: list[tuple[int,
         known_values = members["ill"].drop_nulls()
         assert not len(known_values) or (len(known_values) >= k and known_values.n_unique() >= l)
     assert all(finding.holds for finding in sf.check(release, table))
+
+
+@pytest.mark.parametrize("suppressed_rows", ["star", "drop"])
+def test_a_class_of_everybody_is_published_before_everybody_is_suppressed(suppressed_rows: Any) -> None:
+    table = sf.Table.of(
+        {"q": [f"{i}.5" for i in range(20)], "ill": ["flu", "cold"] * 10},
+        {"q": "quasi_identifying", "ill": "sensitive"},
+    )
+    method = sf.Generalize(
+        models=(sf.KAnonymity(k=2), DIVERSE), suppression_limit=1, recoding="local", suppressed_rows=suppressed_rows
+    )
+    release = method.protect(table)
+    assert release.data.frame["ill"].to_list() == table.frame["ill"].to_list()
+    assert all(finding.holds for finding in sf.check(release, table))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import sfumato as sf
 from sfumato.measure.anonymity.coded_limits import count_beyond_limits, count_miscoded_cells, count_rows_at_limits
 
+Ends = Literal["top", "bottom", "both"]
 INCOMES = [12, 18, 21, 23, 25, 26, 28, 31, 34, 36, 39, 41, 44, 48, 52, 57, 63, 88, 140, 950]
 
 
@@ -53,13 +54,28 @@ def test_a_cap_that_is_given_stands() -> None:
     [
         ({"k": 3, "caps": {"x": 100}}, "only 2 rows"),
         ({"k": 3, "caps": {"x": 1000}}, "only 0 rows"),
-        ({"k": 11}, "too few"),
+        ({"k": 11}, "20 numbers, fewer than twice the 11"),
         ({"k": 3, "ends": "both", "caps": {"x": 30}, "floors": {"x": 30}}, "not below"),
     ],
 )
 def test_a_cap_that_few_would_have_is_refused(fields: dict[str, Any], error: str) -> None:
     with pytest.raises(sf.ImpossibleRelease, match=error):
         coded(INCOMES, **fields)
+
+
+def test_given_limits_need_no_others() -> None:
+    """Three numbers have no two at each end, but two of them reach the cap."""
+    assert coded([1, 5, 6], k=2, caps={"x": 5}) == [1, 5, 5]
+    assert coded([1, 2, 6], k=2, ends="bottom", floors={"x": 2.0}) == [2, 2, 6]
+    assert coded([1, 2, 6, 7], k=2, ends="both", floors={"x": 2}, caps={"x": 6}) == [2, 2, 6, 6]
+    with pytest.raises(sf.ImpossibleRelease, match="only 1 rows"):
+        coded([1, 5, 6], k=2, caps={"x": 6})
+
+
+@pytest.mark.parametrize(("ends", "limits"), [("top", "floors"), ("bottom", "caps")])
+def test_limits_of_the_other_end_are_refused(ends: Ends, limits: str) -> None:
+    with pytest.raises(sf.PolicyError, match=f"{limits} are for numbers at the"):
+        sf.TopCode(columns="x", k=3, ends=ends, **{limits: {"x": 30}})
 
 
 def test_what_holds_no_numbers_is_refused() -> None:
@@ -83,9 +99,6 @@ def test_a_column_keeps_its_kind_and_its_claims_hold_when_it_was_written(dtype: 
     release.data.frame.write_csv(tmp_path / "x.csv")
     written_table = release.data.with_frame(pl.read_csv(tmp_path / "x.csv"))
     assert all(finding.holds for finding in sf.check(sf.Release(written_table, None, release.claims, {}), table))
-
-
-Ends = Literal["top", "bottom", "both"]
 
 
 @settings(max_examples=150, deadline=None)

@@ -279,3 +279,14 @@ def test_ten_rules_of_real_baskets(shared_data: Path, strategy: str) -> None:
 def test_no_baskets_are_refused() -> None:
     with pytest.raises(DataError, match="no baskets"):
         hide().protect(Baskets.of([]))
+
+
+def test_the_claim_says_what_was_to_be_hidden() -> None:
+    """Without a confidence only itemsets can be hidden; with one, rules and itemsets."""
+    only = HideRules(itemsets=["oat milk, rye bread"], min_support=2).protect(Baskets.of(SHOP)).claims[0].meaning
+    assert only == "No itemset that was to be hidden has a support at or above the threshold."
+    both = hide(itemsets=["tea, jam"]).protect(Baskets.of(SHOP)).claims[0].meaning
+    assert both == (
+        "No rule that was to be hidden has both support and confidence at or above their thresholds, and no itemset "
+        "that was to be hidden has that support."
+    )

@@ -342,3 +342,22 @@ def test_bad_fields_are_refused(fields: dict[str, Any]) -> None:
 def test_bad_requests_are_refused(fields: dict[str, Any], word: str) -> None:
     with pytest.raises(sf.SfumatoError, match=word):
         suppress(zipf(), **fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, "a rule with one column or more on its left side, support 2"),
+        ({"max_length": 1}, "a rule with one column on its left side"),
+        ({"max_length": 3}, "a rule with 1 to 3 columns on its left side"),
+        ({"prior": True}, "a rule with any number of columns, or none, on its left side"),
+        ({"prior": True, "max_length": 2}, "a rule with 1 to 2 columns, or none, on its left side"),
+    ],
+)
+def test_the_claim_says_which_rules_are_left_out(fields: dict[str, Any], words: str) -> None:
+    """A longer rule, or the most common value, may predict what no rule of the search does."""
+    rows = {"a": list("llrr") * 6, "b": list("udud") * 6, "y": ["yes", "no", "no", "yes"] * 6}
+    table = sf.Table.of(rows, {"a": "quasi_identifying", "b": "quasi_identifying", "y": "sensitive"})
+    release = sf.SuppressEntries(private=[(0, "y")], confidence=0.9, min_support=2, **fields).protect(table)
+    claim = next(claim for claim in release.claims if claim.property == "adversarial_rules")
+    assert words in claim.meaning

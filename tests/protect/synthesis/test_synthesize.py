@@ -632,3 +632,16 @@ def test_rows_that_were_to_be_dropped_are_counted_whatever_was_drawn() -> None:
     for seed in range(4):
         with pytest.raises(sf.PolicyError, match="1 row has a missing quasi-identifying cell"):
             sf.Synthesize(copies="allow", min_leaf=1).protect(table, randomness=sf.Randomness.seeded(seed))
+
+
+@pytest.mark.parametrize("fields", [{}, {"kind": "partial", "columns": ["when"]}])
+def test_months_are_drawn_and_checked_as_dates(fields: dict[str, Any]) -> None:
+    months = [f"{1990 + row % 6}-{row % 12 + 1:02}" for row in range(60)]
+    table = sf.Table.of({"when": months, "x": ["a", "b"] * 30}, {"when": "quasi_identifying", "x": "sensitive"})
+    release = Synthesize(min_leaf=5, **fields).protect(table, sf.Randomness.seeded(1))
+    findings = {finding.property: finding for finding in sf.check(release, table)}
+    extremes = findings["people_at_extremes"].measured
+    assert extremes is not None
+    assert extremes >= 5
+    assert all(finding.holds for finding in findings.values())
+    assert release.data.frame["when"].str.contains(r"^199\d-(0[1-9]|1[0-2])$").all()

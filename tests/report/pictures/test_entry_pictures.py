@@ -91,7 +91,7 @@ def test_maps_of_nothing_can_be_drawn() -> None:
 
 def test_rules_are_counted_and_their_end_is_said() -> None:
     svg = draw_rules_before_and_after(spots(8), [], 0.6, 2)
-    assert "before: 8 rules" in svg and "after: 0 rules" in svg and "no rule is left" in svg
+    assert "before: 8 rules" in svg and "after: 0 rules" in svg and "no such rule is left" in svg
     assert filled(svg, WARN) == 8
 
 

@@ -86,3 +86,14 @@ def test_types_that_text_does_not_show_are_read_whole(tmp_path: Path) -> None:
     table, path, body = _write(FRAME.with_columns(pl.lit(True).alias("flag")), tmp_path)
     assert not reads_back_exactly(table.frame, path, body["data"])
     assert read_back(TableShape(), table, path, body).frame.equals(table.frame)
+
+
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+@pytest.mark.parametrize("least", [2**53 + 1, -(2**63), 2**63 - 4])
+def test_whole_numbers_keep_all_their_digits(tmp_path: Path, form: str, least: int) -> None:
+    """A float holds them only up to 2^53."""
+    numbers = pl.Series("card", [least, least + 1, None, least + 3] * 60, dtype=pl.Int64)
+    table, path, body = _write(numbers.to_frame().with_columns(pl.lit("x").alias("word")), tmp_path, form)
+    assert reads_back_exactly(table.frame, path, body["data"])
+    body["roles"], body["missing"] = {"card": "insensitive", "word": "insensitive"}, "own_value"
+    assert TableShape().read(path, body).frame["card"].equals(numbers)

@@ -34,6 +34,9 @@ DENIED = 1e4
 _DIFFERS = 3.0
 _WIDTH = 1e-2
 _MAY_BE = 1.0
+_QUARTILES_OF_NORMAL = 1.349
+"""How many deviations the quartiles of a normal distribution are apart."""
+_FAR = 4.0
 _LARGEST_TABLE = 8_000_000
 _DAY = 86_400e6
 """Positions in time are counted in microseconds."""
@@ -163,8 +166,16 @@ def price_distance(column: KnownColumn) -> Price:
 def price_nearness(column: KnownColumn, share: float = 1.0) -> Price:
     """The gap between numbers or moments, in a share of the deviation of known ones; of others, whether they differ."""
     numbers = _read_values(column.values)
-    scale = share * float(pl.Series(numbers).drop_nans().std() or 0.0) if numbers is not None else 0.0  # type: ignore[arg-type]
+    scale = share * _measure_deviation(numbers[~np.isnan(numbers)]) if numbers is not None else 0.0
     return _read_bounds(column, max(scale, 1e-12), 0.0) or price_covering(column, 0.5)
+
+
+def _measure_deviation(numbers: Floats) -> float:
+    """The deviation of known numbers; that of the middle half if a few far ones, such as 9999999999, widen it a lot."""
+    series = pl.Series(numbers)  # which deviates infinitely where numbers are extreme, without a warning
+    deviation, low, high = float(series.std() or 0.0), series.quantile(0.25), series.quantile(0.75)  # type: ignore[arg-type]
+    middle_deviation = ((high or 0.0) - (low or 0.0)) / _QUARTILES_OF_NORMAL
+    return middle_deviation if 0 < middle_deviation < deviation / _FAR else deviation
 
 
 def price_agreement(column: KnownColumn) -> Price:

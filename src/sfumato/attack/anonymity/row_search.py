@@ -23,8 +23,9 @@ from sfumato.table import Missing, Table
 
 _BLOCK = 2_000_000
 _MOST_PEOPLE = 500
-# Less than any difference that means something: it only orders rows that cost the same.
-_TIE = 1e-9
+# The share of a cost by which sums of the same terms may differ, and less than any cost: they only order rows that cost
+# the same.
+_TIE, _LEAST = 1e-12, 1e-280
 
 
 class NearClasses(NamedTuple):
@@ -83,7 +84,7 @@ class RowSearch:
         nearest = np.zeros((len(people), most), dtype=np.int64)
         for part, costs in self.iterate_costs(people) if most else ():
             by_row = costs[:, self.class_of_row]
-            by_row += chance.random(by_row.shape) * _TIE
+            by_row += chance.random(by_row.shape) * (by_row * _TIE + _LEAST)
             near_rows = np.argpartition(by_row, most - 1, axis=1)[:, :most]
             nearest[part] = np.take_along_axis(near_rows, np.take_along_axis(by_row, near_rows, 1).argsort(axis=1), 1)
         return nearest
@@ -113,7 +114,7 @@ class RowSearch:
         last = min(neighbours, len(self.class_of_row)) - 1
         for part, costs in self.iterate_costs(people) if last >= 0 else ():
             limit = costs.min(axis=1) if last == 0 else np.partition(costs[:, self.class_of_row], last, axis=1)[:, last]
-            person, near_classes = np.nonzero(costs <= limit[:, None] + _TIE)
+            person, near_classes = np.nonzero(costs <= limit[:, None] * (1 + _TIE))
             persons.append(person + part.start)
             nearest.append(near_classes)
         return NearClasses(np.concatenate(persons), np.concatenate(nearest))

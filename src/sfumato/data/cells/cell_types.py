@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 import polars as pl
 
@@ -155,11 +155,26 @@ def _can_retype(kind: pl.DataType) -> bool:
     return kind.is_numeric() or kind == pl.String
 
 
-def state_types(cells: pl.DataFrame, names: list[str], numbers: tuple[str, ...]) -> Iterator[pl.Expr]:
-    """Text, except for the columns that are declared as numbers."""
-    number_names = set(numbers)
+def state_types(
+    cells: pl.DataFrame, names: list[str], numbers: Collection[str], integers: Collection[str] = ()
+) -> Iterator[pl.Expr | pl.Series]:
+    """Text, except for the columns that are declared as numbers; whole ones are integers where each cell is one."""
+    number_names, integer_names = set(numbers), set(integers)
     for position, name in zip(cells.columns, names, strict=True):
-        yield pl.col(position).cast(pl.Float64, strict=False) if name in number_names else pl.col(position)
+        whole_cells = _read_integers(cells[position]) if name in number_names & integer_names else None
+        if whole_cells is not None:
+            yield whole_cells
+        else:
+            yield pl.col(position).cast(pl.Float64, strict=False) if name in number_names else pl.col(position)
+
+
+def _read_integers(texts: pl.Series) -> pl.Series | None:
+    """Whole numbers with all their digits, which a float holds only up to 2^53; None if some text is not one."""
+    for kind in (pl.Int64, pl.UInt64):
+        integers = texts.cast(kind, strict=False)
+        if integers.null_count() == texts.null_count():
+            return integers
+    return None
 
 
 def _list_matching_columns(cells: pl.DataFrame, names: list[str], condition: pl.Expr) -> list[str]:

@@ -71,6 +71,8 @@ class TextFormat:
     """Whether blanks around a cell are removed."""
     numbers: tuple[str, ...] | None = None
     """The columns that hold numbers, all others text; detected if omitted."""
+    integers: tuple[str, ...] = ()
+    """Those of them that hold whole numbers."""
     decimal: str = "."
     """The sign before the decimals of a number: a point or a comma."""
 
@@ -212,7 +214,7 @@ def _type_columns(cells: pl.DataFrame, names: list[str], text: TextFormat) -> li
     typed_cells = (
         type_cells(cells, text.decimal)
         if text.numbers is None
-        else cells.select(state_types(cells, names, text.numbers))
+        else cells.select(state_types(cells, names, text.numbers, text.integers))
     )
     # In one piece: the parts that the file was read in make every later step slower.
     return [column.alias(name).rechunk() for column, name in zip(typed_cells.get_columns(), names, strict=True)]

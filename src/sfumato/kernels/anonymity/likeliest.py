@@ -10,7 +10,9 @@ import numpy as np
 from sfumato.arrays import FloatGrid, IntGrid, Ints, Singles
 from sfumato.kernels.compilation import compile_cached, record
 
-_TIE = 1e-9
+# How far sums of the same terms may differ, as a share: beside one far number, which widens the scale of a column, the
+# costs of the others differ by less than any fixed amount.
+_ROUNDING = 1 + 1e-12
 
 
 SCALE, WALL, PERSON_MISSING, ROW_MISSING, BOTH_MISSING = range(5)
@@ -121,12 +123,12 @@ def list_cheapest_rows(numbers, labels, first, last, is_sorted):  # type: ignore
                 left -= 1
             else:
                 right += 1
-            if sweep and price_number(numbers, person, row, 0) > best + _TIE:
+            if sweep and price_number(numbers, person, row, 0) > best * _ROUNDING:
                 break
-            cost = price_row(numbers, labels, person, row, best + _TIE)
-            if cost < best - _TIE:
+            cost = price_row(numbers, labels, person, row, best * _ROUNDING)
+            if cost * _ROUNDING < best:
                 best, count = cost, 0
-            if cost <= best + _TIE:
+            if cost <= best * _ROUNDING:
                 ties[count] = row
                 count += 1
         if total + count > len(listed_rows):

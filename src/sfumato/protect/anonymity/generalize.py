@@ -338,7 +338,11 @@ class Generalize(Method):
             local_rows = unite_starred_rows(grouping, local_rows, judge, most)
         if local_rows.count_suppressed() > most:
             return global_rows  # only as a class of their own do starred rows satisfy the models
-        return min(local_rows, global_rows, key=lambda levels: compute_local_losses(grouping, levels)["loss"])
+        # A row that is suppressed loses no more than one at the top, but those are a class, and keep their secrets.
+        return min(
+            (local_rows, global_rows),
+            key=lambda rows: (compute_local_losses(grouping, rows)["loss"], rows.count_suppressed()),
+        )
 
     def _build_published(
         self, table: Table, grouping: Grouping, recoded_rows: RecodedRows, hidden_columns: tuple[str, ...] | None

@@ -10,12 +10,12 @@ section 3.6.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from sfumato.arrays import Ints
 from sfumato.change import ChangeKind, state_changes
@@ -67,6 +67,24 @@ class TopCode(Method):
     @classmethod
     def _wrap_name(cls, names: Any) -> Any:
         return (names,) if isinstance(names, str) else names
+
+    @model_validator(mode="after")
+    def _check_ends(self) -> TopCode:
+        if self.caps and not self.codes_top:
+            raise ValueError('caps are for numbers at the top: ends = "top" or "both"')
+        if self.floors and not self.codes_bottom:
+            raise ValueError('floors are for numbers at the bottom: ends = "bottom" or "both"')
+        return self
+
+    @property
+    def codes_top(self) -> bool:
+        """Whether the largest numbers are coded."""
+        return self.ends != "bottom"
+
+    @property
+    def codes_bottom(self) -> bool:
+        """Whether the smallest numbers are coded."""
+        return self.ends != "top"
 
     @classmethod
     def list_change_kinds(cls, parameters: Mapping[str, Any]) -> Mapping[str, ChangeKind] | None:
@@ -148,22 +166,30 @@ class TopCode(Method):
             raise DataError(
                 f'{source}: the column "{name}" has infinite numbers in {infinite_count} rows; mark them missing'
             )
-        end_count = max(self.k, ceil(self.share * count))
-        if 2 * end_count > count:
-            raise ImpossibleRelease(
-                f'{source}: "{name}" has {count} numbers, too few for {end_count} at each end; lower k or share'
-            )
-        low, high = known_numbers.take(end_count - 1), known_numbers.take(count - end_count)
+        low, high = self._choose_ends(known_numbers, source, name)
         # Whether limits are whole must not tell whether a number beyond them, which nobody sees, has decimals.
         whole = _are_whole(values.filter((values >= low) & (values <= high)))
-        if high > low:
+        if -inf < low < high < inf:
             low, high = ((int if whole else float)(end) for end in narrow_range(low, high, whole=whole))
         limits = Limits(
-            None if self.ends == "top" else _round_inward(self.floors.get(name, low), whole, ceil),
-            None if self.ends == "bottom" else _round_inward(self.caps.get(name, high), whole, floor),
+            _round_inward(self.floors.get(name, low), whole, ceil) if self.codes_bottom else None,
+            _round_inward(self.caps.get(name, high), whole, floor) if self.codes_top else None,
         )
         self._refuse_lonely(limits, known_numbers, f'{source}: "{name}"')
         return limits
+
+    def _choose_ends(self, known_numbers: KnownNumbers, source: str, name: str) -> tuple[Any, Any]:
+        """The numbers between which all stay: those that enough rows reach, or else the given limits."""
+        if (name in self.caps or not self.codes_top) and (name in self.floors or not self.codes_bottom):
+            return self.floors.get(name, -inf), self.caps.get(name, inf)
+        count = known_numbers.rows
+        end_count = max(self.k, ceil(self.share * count))
+        if 2 * end_count > count:
+            raise ImpossibleRelease(
+                f'{source}: "{name}" has {count} numbers, fewer than twice the {end_count} that one end needs; lower k '
+                "or share, or give caps and floors"
+            )
+        return known_numbers.take(end_count - 1), known_numbers.take(count - end_count)
 
     def _refuse_lonely(self, limits: Limits, known_numbers: KnownNumbers, column: str) -> None:
         """Refuse a limit that fewer than k rows would have: the numbers at that end would identify people."""

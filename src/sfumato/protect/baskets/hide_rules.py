@@ -247,7 +247,7 @@ class HideRules(Method):
     def list_claims(self, data: Sized, thresholds: HidingThresholds) -> tuple[Claim, ...]:
         """What is promised about the published baskets."""
         return (
-            claim_nothing_shows(thresholds.least, self.min_confidence),
+            claim_nothing_shows(thresholds.least, self.min_confidence, may_hide_itemsets=True),
             claim_no_foreign_items(MARK if self.strategy == "block" else ""),
             claim_all_baskets(data),
         )

@@ -10,11 +10,16 @@ from sfumato.release import Claim
 ClaimArguments = dict[str, str | int | float | tuple[str, ...]]
 
 
-def claim_nothing_shows(least: int, confidence: float | None) -> Claim:
-    """None of the secret rules reaches both thresholds.
+def claim_nothing_shows(least: int, confidence: float | None, *, may_hide_itemsets: bool = False) -> Claim:
+    """None of the secret rules reaches both thresholds, and none of the secret itemsets that of support.
 
     For an item, the rules with the item alone on the right are counted.
     """
+    meaning = "No rule that was to be hidden has both support and confidence at or above their thresholds"
+    if confidence is None:
+        meaning = "No itemset that was to be hidden has a support at or above the threshold"
+    elif may_hide_itemsets:
+        meaning += ", and no itemset that was to be hidden has that support"
     arguments: ClaimArguments = {"min_support": least}
     if confidence is not None:
         arguments["min_confidence"] = confidence
@@ -25,7 +30,7 @@ def claim_nothing_shows(least: int, confidence: float | None) -> Claim:
         measure="exposed_rules",
         arguments=arguments,
         needs_original=True,
-        meaning="No rule that was to be hidden has both support and confidence at or above their thresholds.",
+        meaning=f"{meaning}.",
     )
 
 

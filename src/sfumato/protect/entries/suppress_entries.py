@@ -19,6 +19,7 @@ import polars as pl
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from sfumato.arrays import Flags, Ints
+from sfumato.bound_words import format_limit
 from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.cells.cell_types import type_by_content
 from sfumato.data.cells.private_entries import AnyEntries, require_private_mask, settle_private_entries
@@ -280,7 +281,10 @@ class SuppressEntries(Method):
     def _list_claims(self, data: Table, mining: RuleMining) -> tuple[Claim, ...]:
         question = mining.question
         share = question.confidence
-        rule = f"a rule of support {question.least} or more and confidence {share} or more"
+        rule = (
+            f"a rule with {self._describe_left_side()} on its left side, support {question.least} or more and "
+            f"confidence {share} or more"
+        )
         rules = Claim(
             property="adversarial_rules",
             threshold=0,
@@ -326,6 +330,13 @@ class SuppressEntries(Method):
             *self._claim_truth(),
         )
 
+    def _describe_left_side(self) -> str:
+        """How many columns the left side of a rule can have."""
+        if self.max_length is None:
+            return "any number of columns, or none," if self.prior else "one column or more"
+        columns = "one column" if self.max_length == 1 else f"1 to {self.max_length} columns"
+        return f"{columns}, or none," if self.prior else columns
+
     def _claim_learners(self) -> tuple[Claim, ...]:
         """Measured for these learners, trained anew; nothing is proven about others."""
         if self.learner_risk is None:
@@ -338,7 +349,8 @@ class SuppressEntries(Method):
                 measure="learner_success",
                 needs_original=True,
                 meaning=f"Of the private entries, gradient boosting, naive Bayes or nearest neighbours, trained on the "
-                f"release, predict a share of {self.learner_risk:g} at most. Another learner may predict more.",
+                f"release, predict a share of {format_limit(self.learner_risk)} at most. Another learner may predict "
+                "more.",
             ),
         )
 

@@ -20,6 +20,7 @@ import polars as pl
 from pydantic import Field, field_validator
 
 from sfumato.arrays import Flags, Ints
+from sfumato.bound_words import format_limit
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.items.rule_set_files import RuleCount
 from sfumato.details import PatternDetails
@@ -248,7 +249,7 @@ class PublishClassifier(Method):
             threshold=self.max_confidence,
             bound="at_most",
             measure="top_confidence",
-            meaning=f"No class has a larger share of a leaf than {self.max_confidence:g}.",
+            meaning=f"No class has a larger share of a leaf than {format_limit(self.max_confidence)}.",
         )
         true = Claim(
             property="untrue_rules",

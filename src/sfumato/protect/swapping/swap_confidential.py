@@ -21,6 +21,7 @@ import polars as pl
 from pydantic import Field
 
 from sfumato.arrays import Ints
+from sfumato.bound_words import format_limit
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import SwapDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
@@ -251,8 +252,8 @@ class SwapConfidential(Method):
             _make_swap_claim(
                 "uniques_off_share",
                 {**claim_arguments, "share": self.share},
-                f"In a share of {self.share:g} of the uniquely identifiable records whose {column} is known, rounded "
-                f"to whole records, {column} was changed.",
+                f"In a share of {format_limit(self.share)} of the uniquely identifiable records whose {column} is "
+                f"known, rounded to whole records, {column} was changed.",
             ),
             _make_swap_claim(
                 "groups_unbroken",

@@ -21,6 +21,7 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from sfumato.arrays import Ints
+from sfumato.bound_words import format_limit
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import SynthesisDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, join_names, quote_names
@@ -312,8 +313,8 @@ class Synthesize(Method):
             )
         if self.most_nearer is not None:
             meaning = (
-                f"A share of at most {self.most_nearer:g} of the synthetic rows is closer to training people than to "
-                "equally many held-out people."
+                f"A share of at most {format_limit(self.most_nearer)} of the synthetic rows is closer to training "
+                "people than to equally many held-out people."
             )
             claims.append(claim_with_originals("nearer_training", self.most_nearer, "at_most", {}, meaning))
         return (*claims, claim_nobody_named(table))

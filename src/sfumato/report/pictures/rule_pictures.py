@@ -211,5 +211,5 @@ def _build_empty_panel(frame: _PanelFrame) -> Spec:
     return {
         "data": {"values": [middle]},
         "mark": {"type": "text", "fontSize": 14, "color": _SOFT},
-        "encoding": {"text": {"value": "no rule is left"}},
+        "encoding": {"text": {"value": "no such rule is left"}},
     }

@@ -30,7 +30,8 @@ _EXAMPLES = 12
 FACTORS = (100, 30, 10, 3, 1)
 """Blanking factors that are compared in a picture."""
 _PREDICTS = (
-    "of the given confidence and support {verb} right about at least that share of the private entries {pronoun}"
+    "of the given length, confidence and support {verb} right about at least that share of the private entries "
+    "{pronoun}"
 )
 _PATIENCE = 3.0
 """Seconds after which no further factor is tried."""

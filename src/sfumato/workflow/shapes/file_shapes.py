@@ -7,7 +7,7 @@ Once a release is written, only its file counts: what does not read back as it w
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -128,10 +128,10 @@ class TableShape(FileShape):
         """Read a table with the roles of its certificate."""
         data = body["data"]
         is_escaped = data.get("escaped_formulas", False)
-        numbers = escape_words(data["numbers"]) if is_escaped else data["numbers"]
-        frame = read_frame(path, describe_text_format(data["format"], data["missing_mark"], numbers))
+        integers = tuple(data.get("integers", ()))
+        stated_names = (escape_words(names) if is_escaped else names for names in (data["numbers"], integers))
+        frame = read_frame(path, describe_text_format(data["format"], data["missing_mark"], *stated_names))
         frame = unescape_frame(frame) if is_escaped else frame
-        integers = set(data.get("integers", ()))
         if data["format"] in LIMITS:  # formats with one kind of number
             decimal = [name for name in data["numbers"] if name not in integers and frame[name].dtype.is_integer()]
             frame = frame.with_columns(frame[name].cast(pl.Float64) for name in decimal)
@@ -145,8 +145,15 @@ class TableShape(FileShape):
     def refuse_changed(self, written_data: Table, read: Table) -> None:
         """Compare column by column, as text."""
         for name in written_data.frame.columns:
-            if not spell_cells(read.frame[name]).equals(spell_cells(written_data.frame[name]), null_equal=True):
-                raise ClaimBroken(f'the column "{name}" does not read back from the file as it was written')
+            cells, written_cells = spell_cells(read.frame[name]), spell_cells(written_data.frame[name])
+            if not cells.equals(written_cells, null_equal=True):
+                changed_count = (
+                    int(cells.ne_missing(written_cells).sum()) if len(cells) == len(written_cells) else len(cells)
+                )
+                raise ClaimBroken(
+                    f'the column "{name}" does not read back from the file as it was written, in {changed_count:,} of '
+                    f'{len(written_cells):,} rows; choose format = "parquet" under [output]'
+                )
 
 
 def cast_whole_columns(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
@@ -160,9 +167,15 @@ def _is_whole_column(column: pl.Series) -> bool:
     return bool(((column % 1 == 0) & (column.abs() < 2**53)).all())
 
 
-def describe_text_format(form: str, mark: str, numbers: Sequence[str]) -> TextFormat:
+def describe_text_format(form: str, mark: str, numbers: Iterable[str], integers: Iterable[str]) -> TextFormat:
     """The text format of a release, to read it back exactly."""
-    return TextFormat(separator=SEPARATOR_OF.get(form, ","), missing_marks=(mark,), trim=False, numbers=tuple(numbers))
+    return TextFormat(
+        separator=SEPARATOR_OF.get(form, ","),
+        missing_marks=(mark,),
+        trim=False,
+        numbers=tuple(numbers),
+        integers=tuple(integers),
+    )
 
 
 class BasketsShape(FileShape):

@@ -43,13 +43,14 @@ def reads_back_exactly(frame: pl.DataFrame, path: Path, description: Mapping[str
     """Whether a text file holds exactly the cells of a frame, of the same types; False for other formats."""
     if description["format"] not in SEPARATOR_OF or description.get("escaped_formulas"):
         return False
-    text = describe_text_format(description["format"], description["missing_mark"], description["numbers"])
+    numbers, integers = description["numbers"], description["integers"]
+    text = describe_text_format(description["format"], description["missing_mark"], numbers, integers)
     rows = 0
     try:
         for cells in iterate_text_cells(path, text, PART):
             report_progress("reading back", rows, frame.height)
-            typed_cells = cells.select(state_types(cells, cells.columns, tuple(description["numbers"])))
-            typed_cells = cast_whole_columns(typed_cells, description["integers"])
+            typed_cells = cells.select(state_types(cells, cells.columns, numbers, integers))
+            typed_cells = cast_whole_columns(typed_cells, integers)
             if typed_cells.schema != frame.schema or not typed_cells.equals(frame.slice(rows, typed_cells.height)):
                 return False
             rows += typed_cells.height

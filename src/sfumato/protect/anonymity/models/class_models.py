@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from sfumato.arrays import Flags, Floats, Ints
+from sfumato.bound_words import format_limit
 from sfumato.protect.anonymity.models.model import EMPTY, PrivacyModel
 from sfumato.protect.anonymity.models.sensitive_values import (
     ClassValues,
@@ -124,7 +125,7 @@ class AlphaKAnonymity(PrivacyModel):
             bound="at_most",
             measure="alpha",
             arguments={**arguments, "column": self.column},
-            meaning=f"No value of {self.column} makes up more than {self.alpha:g} of a class.",
+            meaning=f"No value of {self.column} makes up more than {format_limit(self.alpha)} of a class.",
         )
 
     def state_claims(
@@ -226,18 +227,26 @@ class LDiversity(PrivacyModel):
                 bound="below",
                 measure="recursive_c",
                 arguments={**all_arguments, "l": int(self.l)},
-                meaning=f"In every class the most common value of {self.column} is rarer than {self.c:g} times the "
-                "rest.",
+                meaning=f"In every class the most common value of {self.column} is rarer than {format_limit(self.c)} "
+                f"times {_name_rest(int(self.l))}.",
             )
         return Claim(
             property=f"{self.kind}_l_diversity",
             threshold=int(self.l) if self.kind == "distinct" else self.l,
             measure=f"{self.kind}_l",
             arguments=all_arguments,
-            meaning=f"Every class has at least {self.l:g} well-represented values of {self.column} ({self.kind}).",
+            meaning=f"Every class has at least {format_limit(self.l)} well-represented "
+            f"{'value' if self.l == 1 else 'values'} of {self.column} ({self.kind}).",
         )
 
 
+def _name_rest(least: int) -> str:
+    """The values that recursive (c, l)-diversity compares the most common one with: from the l-th most common on."""
+    named_rests = {1: "all values together", 2: "all other values together"}
+    return named_rests.get(least, f"all values but the {least - 1} most common together")
+
+
+_ENHANCED_BOUND = ", or more than the negative natural logarithm of its share in the whole table if that is less"
 _DISTANCES = {
     "equal": "with all values equally far apart",
     "ordered": "along the order of the values",
@@ -321,8 +330,8 @@ class TCloseness(PrivacyModel):
             bound="at_most",
             measure=f"t_{self.distance}",
             arguments={**arguments, "column": self.column, **how},
-            meaning=f"In every class, {self.column} is distributed as in the whole table up to {self.t:g}, by the "
-            f"earth mover's distance {_DISTANCES[self.distance]}.",
+            meaning=f"In every class, {self.column} is distributed as in the whole table up to {format_limit(self.t)}, "
+            f"by the earth mover's distance {_DISTANCES[self.distance]}.",
         )
 
 
@@ -366,7 +375,8 @@ class BetaLikeness(PrivacyModel):
             bound="at_most",
             measure="enhanced_beta" if self.enhanced else "beta",
             arguments={**arguments, "column": self.column},
-            meaning=f"No value of {self.column} gains more than {self.beta:g} times its share in any class.",
+            meaning=f"No value of {self.column} gains more than {format_limit(self.beta)} times its share in any class"
+            f"{_ENHANCED_BOUND if self.enhanced else ''}.",
         )
 
 
@@ -403,5 +413,6 @@ class DeltaDisclosure(PrivacyModel):
             bound="below",
             measure="delta_disclosure",
             arguments={**arguments, "column": self.column},
-            meaning=f"No class changes the share of a value of {self.column} by a factor of e^{self.delta:g} or more.",
+            meaning=f"No class changes the share of a value of {self.column} by a factor of "
+            f"e^{format_limit(self.delta)} or more.",
         )

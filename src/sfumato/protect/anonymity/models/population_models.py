@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field, field_serializer, field_validator
 
 from sfumato.arrays import Flags
+from sfumato.bound_words import format_limit
 from sfumato.protect.anonymity.models.model import EMPTY, PrivacyModel
 from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
 from sfumato.protect.anonymity.search.node_classes import NodeClasses
@@ -115,5 +116,6 @@ class DeltaPresence(_PopulationModel):
             measure="delta_presence",
             arguments=arguments,
             needs_original=True,
-            meaning=f"No class shows with a probability above {self.high:g} that someone is in the release.",
+            meaning=f"No class shows with a probability above {format_limit(self.high)} that someone is in the "
+            "release.",
         )
