@@ -227,3 +227,28 @@ def test_what_cannot_run_is_refused_before_anything_is_read(
     with pytest.raises(PolicyError, match=rf"the engine duckdb does not run .*{words}.*; it runs generalize"):
         run(changed_policy, tmp_path / "out", engine="duckdb")
     assert not (tmp_path / "out").exists()
+
+
+def test_labels_that_are_numbers_have_the_same_type_in_both_engines(tmp_path: Path) -> None:
+    """Years stand in the place of dates: nothing is hidden, and they are numbers in the file."""
+    rows = [f"2000-{month:02}-0{day},{'pq'[day % 2]}" for month in (4, 6, 7, 12) for day in (3, 4)]
+    (tmp_path / "people.csv").write_text("\n".join(["born,s", *rows]) + "\n")
+    policy = Policy.parse(
+        """
+        [data]
+        path = "people.csv"
+        [roles]
+        quasi_identifying = ["born"]
+        sensitive = ["s"]
+        [hierarchies]
+        born = { kind = "date", units = ["year"] }
+        [[protect]]
+        method = "generalize"
+        models = [{ model = "k_anonymity", k = 2 }]
+        [output]
+        format = "parquet"
+        """,
+        tmp_path / "policy.toml",
+    )
+    ours, _ = compare_runs(policy, tmp_path)
+    assert pl.read_parquet(ours.out / "release" / "data.parquet").schema["born"] == pl.Int64

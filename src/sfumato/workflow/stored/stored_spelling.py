@@ -36,20 +36,22 @@ class StoredSpelling:
 
 
 def decide_stored_spelling(policy: Policy, plan: StoredPlan, batches: Iterable[pl.DataFrame]) -> StoredSpelling:
-    """Look at all cells that are left: one hidden cell may have decided the type of a column."""
-    hides = any(change.starred or change.kind.meaning.hides_cells for change in plan.changes)
-    if not (hides or plan.leaves_rows_out):
+    """Look at all cells that are left: one hidden cell may have decided the type of a column, or labels are numbers."""
+    hides = plan.leaves_rows_out or any(change.starred or change.kind.meaning.hides_cells for change in plan.changes)
+    schema = plan.outline.frame.schema
+    relabels = any(schema.get(change.column) == pl.String and not change.trivial for change in plan.changes)
+    if not (hides or relabels):
         return StoredSpelling()
-    published_names = plan.outline.frame.columns
-    for name, form in plan.table.rows.date_forms.items():
-        if name in published_names:
+    for name, form in plan.table.rows.date_forms.items() if hides else ():
+        if name in schema:
             raise _explain_dates(plan, name, form)
     published_cells = _ObservedCells(
         plan, policy.data.decimal, are_numbers_typed=not has_stored_types(policy.data.path)
     )
     for batch in batches:
         published_cells.observe(batch)
-    published_cells.refuse_dates()
+    if hides:
+        published_cells.refuse_dates()
     return StoredSpelling(published_cells.decide_types(), policy.data.decimal)
 
 
