@@ -44,7 +44,7 @@ from sfumato.cli.terminal import print_json, print_line, show_progress, spell_ta
 from sfumato.engine.engine_names import EngineName
 from sfumato.runtime.interrupts import StopSignals
 
-FAILED, BAD_INPUT, FAULT, BY_SIGNAL = 1, 2, 70, 128
+FAILURE, BAD_INPUT, FAULT, BY_SIGNAL = 1, 2, 70, 128
 
 app = typer.Typer(
     name="sfumato",
@@ -131,7 +131,7 @@ def run_command(
         print_choice(choice)
         print_run(finished_run)
     if not finished_run.published:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(FAILURE)
 
 
 @app.command(name="verify")
@@ -170,7 +170,7 @@ def verify_command(
     else:
         print_verification(verification)
     if not verification.holds:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(FAILURE)
 
 
 @app.command(name="compare")
@@ -189,7 +189,7 @@ def compare_command(
     else:
         print_comparison(comparison)
     if not all(verification.holds for verification in comparison.verifications):
-        raise typer.Exit(FAILED)
+        raise typer.Exit(FAILURE)
 
 
 for name, command in (("mine", mine_command), ("attack", attack_command), ("decode", decode_command)):
@@ -261,7 +261,7 @@ def _explain_error(error: BaseException, wants_json: bool) -> NoReturn:
         raise error
     if isinstance(error, SfumatoError):
         is_failure = isinstance(error, (ClaimBroken, CertificateRefused, ImpossibleRelease, PartyError))
-        _exit_with_error(type(error).__name__, str(error), FAILED if is_failure else BAD_INPUT, wants_json)
+        _exit_with_error(type(error).__name__, str(error), FAILURE if is_failure else BAD_INPUT, wants_json)
     if isinstance(error, MemoryError):
         _exit_with_error("MemoryError", "not enough memory; try fewer columns or rows", BAD_INPUT, wants_json)
     if isinstance(error, OSError) and error.filename is None and error.errno == errno.ENOSPC:

@@ -96,7 +96,7 @@ def name_things(account: RunAccount) -> str:
     """What a release is made of: people, unless the rows are synthetic; rules if they come with their two sides."""
     if isinstance(account.published_data, Rules):
         return "rules"
-    return "rows" if are_rows_drawn(account) else wording.THINGS[account.certificate["data"]["shape"]]
+    return "rows" if are_rows_drawn(account) else wording.ROW_NOUNS[account.certificate["data"]["shape"]]
 
 
 def count_things(account: RunAccount) -> int:

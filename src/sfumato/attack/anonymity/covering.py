@@ -15,7 +15,7 @@ import polars as pl
 from sfumato.arrays import Flags, Ints, Words
 from sfumato.attack.anonymity.matched_keys import MatchedRows
 from sfumato.attack.anonymity.row_search import expand_classes, expand_ranges
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_cover import LabelCover
 from sfumato.data.hierarchies.label_ranges import is_range, parse_ends, parse_range
 from sfumato.data.hierarchies.published_labels import Domain, parse_set
@@ -95,7 +95,7 @@ def _collect_domain(known_cells: pl.Series, labels: pl.Series, hierarchy: Hierar
             ends.extend(bounds)
         elif words is not None and is_range(label):
             spoken.update(words)
-        elif label != SUPPRESSED:
+        elif label != STAR:
             spoken.update(parse_set(label) or (label,))
     spoken.update(spell_cells(pl.Series(ends, dtype=pl.Float64)).to_list())
     return Domain.of(pl.Series(known_cells.name, sorted(spoken), dtype=pl.String))
@@ -121,7 +121,7 @@ def _mark_covered_values(
     null_mask = distinct.is_null().to_numpy()
     leaf = distinct.is_in(list(domain.leaves)).fill_null(False).to_numpy()
     all_covered = (cover.counts == len(domain.leaves)) & ~leaf
-    full_mask = (distinct == SUPPRESSED).fill_null(False).to_numpy() | all_covered
+    full_mask = (distinct == STAR).fill_null(False).to_numpy() | all_covered
     unknown = full_mask | (null_mask if missing is not Missing.NEVER_MATCHES else False)
     ordered_leaves = [domain.leaves[leaf] for leaf in cover.order[: len(domain.leaves)].tolist()]
     used = np.flatnonzero([value in cells for value in ordered_leaves])

@@ -43,7 +43,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _NEGATIVE = re.compile(r"-[0-9]+")
 _GAP = re.compile(rb"[ \t\n]")
-_PACKED = re.compile(r"\.(?:gz|bz2|xz|zst)$")
+_ARCHIVE_SUFFIX = re.compile(r"\.(?:gz|bz2|xz|zst)$")
 _STRETCH = 1 << 18
 """Bytes split into words at once, which keeps temporary arrays small."""
 _TABLE = 10_000_000
@@ -85,7 +85,7 @@ def guess_basket_format(
 ) -> str:
     """The format of a basket file, from its name or else its first bytes; text is written as SPMF by default."""
     file = Path(path)
-    name = _PACKED.sub("", file.name.lower())
+    name = _ARCHIVE_SUFFIX.sub("", file.name.lower())
     if name.endswith(".dat"):
         return "fimi"
     if for_writing:

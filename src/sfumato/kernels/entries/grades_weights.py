@@ -19,7 +19,7 @@ from sfumato.arrays import Bytes, Codes, IntGrid, Ints
 from sfumato.kernels.compilation import compile_cached, record
 
 from sfumato.kernels.entries.grades import (  # isort: skip
-    ALL_COLUMNS, ANTECEDENT, BLANKED, COLUMN, FIRST, HID, LAST, ONE, PLACE, PUB, PUBLIC, TARGET, X_COLUMNS,
+    ALL_COLUMNS, ANTECEDENT, BLANK, COLUMN, FIRST, HID, LAST, UNIT_WEIGHT, LIST_PLACE, PUB, PUBLIC, TARGET, X_COLUMNS,
     get_column_bit,
     mark_hidden_columns, contains_column, judge_rule, is_veiled, count_closed_rules,
 )  # fmt: skip
@@ -27,7 +27,7 @@ from sfumato.kernels.entries.grades import (  # isort: skip
 PUBLIC_SHARE, HIDDEN_SHARE = range(2)
 """The shares of a rule that are in the weights."""
 WEIGHT_BLOCK = 256
-TAKEN = 1 << 62
+TAKEN_WEIGHT = 1 << 62
 
 
 @record
@@ -78,8 +78,8 @@ def count_needed_rows(rules, rule, side, limits):  # type: ignore[no-untyped-def
 def compute_row_share(rules, rule, side, limits, how):  # type: ignore[no-untyped-def]
     """What one row counts for, on one side of an open rule."""
     if how.by_need:
-        return ONE // count_needed_rows(rules, rule, side, limits)
-    return ONE // np.int64(rules[rule, side + 1 if how.counts_fit and side == HID else side])
+        return UNIT_WEIGHT // count_needed_rows(rules, rule, side, limits)
+    return UNIT_WEIGHT // np.int64(rules[rule, side + 1 if how.counts_fit and side == HID else side])
 
 
 @compile_cached("void(int64[::1], int64[::1], uint8[::1], int64, int64)")
@@ -106,7 +106,7 @@ def _spread_rule_weight(ledger, books, weights, rule, public, hidden_share, how)
     for index in range(row_start[antecedent], end):
         row = np.int64(rows[index])
         code, state = codes[row, foretold], states[row, foretold]
-        if code < 0 or state == BLANKED or (code != value and (state == PUBLIC or how.counts_fit)):
+        if code < 0 or state == BLANK or (code != value and (state == PUBLIC or how.counts_fit)):
             continue
         if marks & hidden_columns[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
             continue
@@ -124,7 +124,7 @@ def _renew_rule_shares(ledger, books, weights, rule, limits, how):  # type: igno
     """Bring the shares of a rule whose counts changed into the weights, unless they hardly drifted."""
     rules, shares = books.rules, weights.shares
     public, hidden_share = np.int64(0), np.int64(0)
-    if rules[rule, PLACE] >= 0:
+    if rules[rule, LIST_PLACE] >= 0:
         public = compute_row_share(rules, rule, PUB, limits, how)
         hidden_share = compute_row_share(rules, rule, HID, limits, how)
         # The prior has no X to blank in hidden rows: it can only be closed in public.
@@ -165,7 +165,7 @@ def _find_heaviest_entry(weights):  # type: ignore[no-untyped-def]
     top = np.int64(0)
     for block in range(largest.shape[0]):
         if stale[block]:
-            block_top = np.int64(-TAKEN)
+            block_top = np.int64(-TAKEN_WEIGHT)
             for entry in range(block * WEIGHT_BLOCK, min((block + 1) * WEIGHT_BLOCK, weight.shape[0])):
                 block_top = max(block_top, weight[entry])
             largest[block] = block_top
@@ -201,10 +201,10 @@ def _blank_entry(ledger, books, weights, row, column, how):  # type: ignore[no-u
         is_inside = marks & column_bit != 0 and contains_column(columns, start, items, antecedent, column)
         for rule in range(antecedents[antecedent, FIRST], antecedents[antecedent, LAST]):
             foretold = rules[rule, COLUMN]
-            if not (is_inside or foretold == column) or (how.forget and rules[rule, PLACE] < 0):
+            if not (is_inside or foretold == column) or (how.forget and rules[rule, LIST_PLACE] < 0):
                 continue
             code, state = codes[row, foretold], states[row, foretold]
-            if code < 0 or state == BLANKED:
+            if code < 0 or state == BLANK:
                 continue
             side = PUB if state == PUBLIC else HID
             fits = code == rules[rule, TARGET]
@@ -220,7 +220,7 @@ def _blank_entry(ledger, books, weights, row, column, how):  # type: ignore[no-u
                 changed_mask[rule] = 1
                 changed_rules[many[0]] = rule
                 many[0] += 1
-    states[row, column] = BLANKED
+    states[row, column] = BLANK
     hidden_columns[row] = mark_hidden_columns(states, row)
 
 
@@ -250,10 +250,10 @@ def blank_heaviest(ledger, books, weights, limits, how, log, why, blanked_count,
                 break
             log[blanked_count] = entry
             blanked_count += 1
-            weight[entry] -= TAKEN
+            weight[entry] -= TAKEN_WEIGHT
             stale[entry // WEIGHT_BLOCK] = 1
         for index in range(begin, blanked_count):
-            weight[log[index]] += TAKEN
+            weight[log[index]] += TAKEN_WEIGHT
             stale[log[index] // WEIGHT_BLOCK] = 1
             count_closed_rules(ledger, books, log[index] // width, log[index] % width, why[index])
         for index in range(begin, blanked_count):
@@ -280,11 +280,11 @@ def pack_open_rules(ledger, books, limits, order, used):  # type: ignore[no-unty
     states, rules, width, total = books.states, books.rules, codes.shape[1], np.int64(0)
     for rule in order:
         antecedent, foretold = np.int64(rules[rule, ANTECEDENT]), rules[rule, COLUMN]
-        free = rules[rule, PLACE] >= 0
+        free = rules[rule, LIST_PLACE] >= 0
         for turn in range(2):
             for index in range(row_start[antecedent], row_start[antecedent + 1]):
                 row = np.int64(rows[index])
-                if not free or codes[row, foretold] < 0 or states[row, foretold] == BLANKED:
+                if not free or codes[row, foretold] < 0 or states[row, foretold] == BLANK:
                     continue
                 for x in range(start[antecedent], start[antecedent + 1]):
                     free &= turn == 1 or used[row * width + columns[items[x]]] == 0

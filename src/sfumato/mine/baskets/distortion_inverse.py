@@ -19,7 +19,7 @@ from sfumato.arrays import Floats, Ints
 from sfumato.errors import PolicyError
 from sfumato.public.basket_distortion import BasketDistortion
 
-Of = Literal["baskets", "population"]
+EstimateScope = Literal["baskets", "population"]
 
 
 class SupportEstimates(NamedTuple):
@@ -46,10 +46,12 @@ class DistortionInverse:
     """The sizes of groups of baskets that were randomized alike."""
     z: float
     """How many standard deviations an interval reaches to either side."""
-    scope: Of
+    scope: EstimateScope
 
     @classmethod
-    def make(cls, distortion: BasketDistortion, baskets: int, confidence: float, of: Of) -> DistortionInverse:
+    def make(
+        cls, distortion: BasketDistortion, baskets: int, confidence: float, of: EstimateScope
+    ) -> DistortionInverse:
         """Check the parameters."""
         if isinstance(confidence, bool) or not 0.0 < confidence < 1.0:
             raise PolicyError("confidence must lie between 0 and 1")

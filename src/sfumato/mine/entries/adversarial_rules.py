@@ -24,7 +24,7 @@ from sfumato.data.cells.private_entries import AnyEntries, build_private_mask
 from sfumato.data.roles.role import Role
 from sfumato.errors import PolicyError
 from sfumato.mine.entries.adversarial_search import PART, SearchBudget, find_adversarial_rules
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
+from sfumato.mine.entries.cells import MISSING_ITEM, PRIVATE, PUBLIC, TableCells
 from sfumato.mine.entries.rule_arrays import RuleArrays
 from sfumato.public.thresholds import Confidence, Support, compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
@@ -180,7 +180,7 @@ def _build_row_sets(cells: TableCells, rule_arrays: RuleArrays, rows: Codes | sl
     # The last index is for missing entries.
     item_rows = np.full(int(cells.first[-1]) + 1, -1, dtype=np.int32)
     item_rows[used] = np.arange(len(used))
-    codes = np.where(cells.states[rows] == state, cells.codes[rows], NOTHING)
+    codes = np.where(cells.states[rows] == state, cells.codes[rows], MISSING_ITEM)
     sets = np.zeros((len(used), -(-len(codes) // 64)), dtype=np.uint64)
     set_row_bits(item_rows[codes], sets)
     return sets, item_rows
@@ -188,7 +188,7 @@ def _build_row_sets(cells: TableCells, rule_arrays: RuleArrays, rows: Codes | sl
 
 def _compute_lifts(cells: TableCells, rule_arrays: RuleArrays) -> Floats:
     """The public confidence of each rule divided by the share of its value among visible entries of its column."""
-    public_codes = cells.codes[(cells.states == PUBLIC) & (cells.codes != NOTHING)]
+    public_codes = cells.codes[(cells.states == PUBLIC) & (cells.codes != MISSING_ITEM)]
     counts = np.bincount(public_codes, minlength=int(cells.first[-1]))
     column_counts = np.add.reduceat(np.append(counts, 0), cells.first[:-1])
     column = np.searchsorted(cells.first, rule_arrays.target, side="right") - 1

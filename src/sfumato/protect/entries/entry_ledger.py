@@ -278,11 +278,11 @@ class EntryLedger:
 
     def explain_entry(self, why: Codes) -> BlankingReason:
         """The kernel's result for an entry, in words."""
-        from sfumato.kernels.entries.grades import EXAMPLE, INVALIDATED, MARGINALIZED
+        from sfumato.kernels.entries.grades import EXAMPLE, INVALIDATED_RULES, MARGINALIZED_RULES
 
         example = int(why[EXAMPLE])
         return BlankingReason(
-            int(why[INVALIDATED]), int(why[MARGINALIZED]), "" if example < 0 else self.spell_rule(example)
+            int(why[INVALIDATED_RULES]), int(why[MARGINALIZED_RULES]), "" if example < 0 else self.spell_rule(example)
         )
 
     def explain_entries(self, entries: Ints) -> tuple[BlankingReason, ...]:
@@ -318,7 +318,14 @@ class EntryLedger:
 
     def _write(self, antecedents: int, rule_count: int) -> None:
         """Build the arrays that kernels read. The counts of antecedents and rules up to these numbers are kept."""
-        from sfumato.kernels.entries.grades import ANTECEDENT, COLUMN, PLACE, TARGET, RuleLedger, count_antecedent_rules
+        from sfumato.kernels.entries.grades import (
+            ANTECEDENT,
+            COLUMN,
+            LIST_PLACE,
+            TARGET,
+            RuleLedger,
+            count_antecedent_rules,
+        )
 
         rules = self.rules
         many, added_count = len(rules.start) - 1, len(rules.target) - rule_count
@@ -333,7 +340,7 @@ class EntryLedger:
             rules.rows, *self._of_row,
         )  # fmt: skip
         fresh = np.zeros((added_count, 8), dtype=np.int32)
-        fresh[:, PLACE], fresh[:, TARGET] = -1, rules.target[rule_count:]
+        fresh[:, LIST_PLACE], fresh[:, TARGET] = -1, rules.target[rule_count:]
         fresh[:, COLUMN], fresh[:, ANTECEDENT] = self.columns[rules.target[rule_count:]], rules.antecedent[rule_count:]
         self.books = self.books._replace(
             rules=np.concatenate([self.books.rules, fresh]),

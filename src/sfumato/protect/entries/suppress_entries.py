@@ -25,7 +25,7 @@ from sfumato.data.cells.private_entries import AnyEntries, require_private_mask,
 from sfumato.data.hierarchies.discretization import Discretization, cut_at, cut_equal_width
 from sfumato.details import EntryDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, join_names
-from sfumato.mine.entries.cells import BLANKED, TableCells
+from sfumato.mine.entries.cells import BLANK, TableCells
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.entries.blanked_entries import (
     BlankedEntries,
@@ -265,8 +265,8 @@ class SuppressEntries(Method):
                 return derived
             states = derived.states.copy()
             for row, name in more:
-                states[row, cells.names.index(name)] = BLANKED
-            extra = np.flatnonzero((states == BLANKED) & (derived.states != BLANKED)).astype(np.int64)
+                states[row, cells.names.index(name)] = BLANK
+            extra = np.flatnonzero((states == BLANK) & (derived.states != BLANK)).astype(np.int64)
             rule_entries = self._derive_entries(
                 RuleMining(replace(cells, states=states), self._build_question(len(states)))
             )

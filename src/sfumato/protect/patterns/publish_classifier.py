@@ -38,7 +38,7 @@ from sfumato.table import Table
 MOST_VALUES = 100
 """More different values of a column are not tried as splits."""
 
-NOBODY, FEW, CERTAIN = "nobody is in one of the parts", "a class has fewer than k people", "a class is too certain"
+NO_PEOPLE, FEW, CERTAIN = "nobody is in one of the parts", "a class has fewer than k people", "a class is too certain"
 """Why a split may not be published."""
 
 
@@ -152,7 +152,7 @@ class PublishClassifier(Method):
         """Why the counts of a leaf may not be published; empty if they may."""
         positive_counts = counts[counts > 0]
         if not len(positive_counts):
-            return NOBODY
+            return NO_PEOPLE
         if int(positive_counts.min()) < self.k:
             return FEW
         certain = Fraction(int(positive_counts.max()), int(positive_counts.sum())) > Fraction(repr(self.max_confidence))

@@ -19,7 +19,7 @@ WITHHELD_SET = "an itemset behind it is withheld"
 LESS_CONFIDENT = "raised supports lower its confidence below the minimum"
 RAISED_SET = "raised supports make its itemset frequent"
 MORE_CONFIDENT = "raised supports lift its confidence to the minimum"
-RAISED = "supports behind it were raised"
+RAISED_SUPPORT = "supports behind it were raised"
 
 Sides = tuple[tuple[Item, ...], tuple[Item, ...]]
 
@@ -100,7 +100,7 @@ def _describe_change(
     elif true_rule is None:
         change, why = "invented", MORE_CONFIDENT if whole in true_sets else RAISED_SET
     else:
-        change, why = "changed", RAISED
+        change, why = "changed", RAISED_SUPPORT
     return (list(rule.left), list(rule.right), change, why, *_list_figures(true_rule), *_list_figures(published_rule))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from markupsafe import Markup
 
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED
+from sfumato.data.hierarchies.hierarchy import STAR
 from sfumato.engine.stored_table import StoredTable
 from sfumato.report import content
 from sfumato.report.pictures import bar_pictures
@@ -109,7 +109,7 @@ def _list_histogram_notes(
 def _count_untold(columns: Sequence[pl.Series]) -> list[_MissingCounts]:
     """How many cells are missing or suppressed, where there are any."""
     missing = [column.null_count() for column in columns]
-    star_counts = [int((column == SUPPRESSED).sum()) if column.dtype == pl.String else 0 for column in columns]
+    star_counts = [int((column == STAR).sum()) if column.dtype == pl.String else 0 for column in columns]
     return [
         _MissingCounts(label, counts[0] if len(counts) > 1 else None, counts[-1])
         for label, counts in zip(wording.NON_VALUES, (missing, star_counts), strict=True)

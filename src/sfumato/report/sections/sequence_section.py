@@ -31,7 +31,7 @@ from sfumato.sequences import Sequences
 _MOST = 10
 _SECRETS = 12
 """How many items are drawn, and how many patterns are named."""
-_COMPARED = 2_000_000_000
+_MOST_PAIRS = 2_000_000_000
 """Pairs of elements that are compared for distances, at most."""
 _EDIT_WORDS = {"deleted": "deleted", "replaced": "replaced or deleted", "marked": f"replaced by the mark {MARK}"}
 _SIDES = ("before", "after")
@@ -217,7 +217,7 @@ def _draw_distances(published_sequences: Sequences, original: Sequences, owners:
     rows = np.arange(len(published_sequences)) if owners is None else np.asarray(owners)
     if len(rows) != len(published_sequences) or not len(rows) or rows.max() >= len(original):
         return []
-    if int((np.diff(original.offsets)[rows] * np.diff(published_sequences.offsets)).sum()) > _COMPARED:
+    if int((np.diff(original.offsets)[rows] * np.diff(published_sequences.offsets)).sum()) > _MOST_PAIRS:
         return []
     distances = edit_distances(original, published_sequences, rows)
     names, counts = _count_in_bins([distances])

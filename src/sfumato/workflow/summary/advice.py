@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from sfumato import measure
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.details import SequenceDetails
 from sfumato.errors import SfumatoError, quote_names
 from sfumato.protect.method import Method
@@ -95,7 +95,7 @@ def _list_starred_columns(published_table: Table) -> list[str]:
     return [
         name
         for name in published_table.quasi_identifying
-        if len(published_table) and (spell_cells(published_table.frame[name]) == SUPPRESSED).fill_null(True).all()
+        if len(published_table) and (spell_cells(published_table.frame[name]) == STAR).fill_null(True).all()
     ]
 
 
