@@ -38,11 +38,11 @@ def plain_numpy(cells: TableCells, confidence: Fraction, least: int) -> int:
     secret = np.where(cells.states == PRIVATE, cells.codes, MISSING_ITEM)
     width = public_codes.shape[1]
 
-    def count_rules(rows: np.ndarray, first: int, used: tuple[int, ...]) -> int:
+    def count_rules(rows: np.ndarray, first: int, used_columns: tuple[int, ...]) -> int:
         if len(rows) < least or (secret[rows] == MISSING_ITEM).all():
             return 0
         count = 0
-        for column in set(range(width)) - set(used) if used else ():
+        for column in set(range(width)) - set(used_columns) if used_columns else ():
             public, private = (part[rows, column] for part in (public_codes, secret))
             public, private = public[public != MISSING_ITEM], private[private != MISSING_ITEM]
             if len(public) >= least and len(private):
@@ -52,7 +52,7 @@ def plain_numpy(cells: TableCells, confidence: Fraction, least: int) -> int:
         for column in range(first, width):
             for item in np.unique(public_codes[rows, column]):
                 if item != MISSING_ITEM:
-                    count += count_rules(rows[public_codes[rows, column] == item], column + 1, (*used, column))
+                    count += count_rules(rows[public_codes[rows, column] == item], column + 1, (*used_columns, column))
         return count
 
     return count_rules(np.arange(len(public_codes)), 0, ())

@@ -231,8 +231,8 @@ def _statements(rows: list[dict[str, Any]]) -> tuple[Statement, ...]:
         same_count = sum(row["same"] for row in printed_rows)
         mended_count = sum(row["same"] for row in of_example if "(Ian F)" not in row["what"])
         paper_result = f"Example {example}: {wording.count_noun(len(printed_rows), 'number')}"
-        why = f"Table 1 prints Ian as F; with Ian as M {mended_count} of {len(printed_rows)} are the same."
+        reason = f"Table 1 prints Ian as F; with Ian as M {mended_count} of {len(printed_rows)} are the same."
         statements.append(
-            Statement(paper_result, f"{same_count} of them the same", same_count == len(printed_rows), why)
+            Statement(paper_result, f"{same_count} of them the same", same_count == len(printed_rows), reason)
         )
     return tuple(statements)

@@ -408,8 +408,8 @@ def _judge_privacy(runs: Sequence[BlankingRun]) -> Statement:
 
 def _compare_mean(quantity: str, paper_result: float, means: Sequence[float]) -> Statement:
     """The mean of our tables against the one table of the paper."""
-    why = f"Tables are drawn at random, and the paper reports one; ours have {min(means):,.0f} to {max(means):,.0f}."
-    return compare(quantity, [Pair(paper_result, _mean(means))], tolerate_one_more(means), reason=why)
+    reason = f"Tables are drawn at random, and the paper reports one; ours have {min(means):,.0f} to {max(means):,.0f}."
+    return compare(quantity, [Pair(paper_result, _mean(means))], tolerate_one_more(means), reason=reason)
 
 
 def figure_8(setting: Setting) -> Findings:

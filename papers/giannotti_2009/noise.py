@@ -144,9 +144,9 @@ def _over_iterates(errors_by_step: Mapping[int, float]) -> Statement:
     """The triangles under Gaussian noise."""
     pairs = [Pair(paper_result, errors_by_step[steps]) for steps, paper_result in STEP_ERRORS.items()]
     quantity = f"L1 at {', '.join(map(str, STEP_ERRORS))} steps (triangles, Gaussian)"
-    why = "The setting of the independent count is not recorded."
+    reason = "The setting of the independent count is not recorded."
     chance = Tolerance(0.02, "other values are drawn")
-    return compare(quantity, pairs, chance, reason=why, source="independent count")
+    return compare(quantity, pairs, chance, reason=reason, source="independent count")
 
 
 def _state_errors(verdicts: list[tuple[float, float, float, float]]) -> tuple[Statement, ...]:

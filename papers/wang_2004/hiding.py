@@ -36,7 +36,7 @@ class Case:
     items: str
     strategy: str
     stays: str
-    why: str
+    reason: str
 
 
 CASES = (
@@ -118,7 +118,7 @@ def _case_row(case: Case) -> dict[str, Any]:
         "algorithm": case.strategy.upper(),
         "published": ", ".join(release_rows),
         "rules_left": ", ".join(f"{rule} {count_rule(release_rows, rule)}" for rule in leftover_rules),
-        "because": case.why,
+        "because": case.reason,
         "left_by_complete": len(_find_leftovers(case.rows, case.items, "complete")),
         "left_by_exact": len(_find_leftovers(case.rows, case.items, "exact")),
     }

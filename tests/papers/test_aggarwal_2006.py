@@ -110,7 +110,7 @@ def test_the_papers_table_may_be_one_more_of_ours() -> None:
     """By hand: of 1, 2, 3 the deviation is 1, and t with two degrees of freedom 4.303."""
     allowed = tolerate_one_more([1.0, 2.0, 3.0])
     assert allowed.size == pytest.approx(4.303 * (4 / 3) ** 0.5, abs=0.001)
-    assert "from our 3" in allowed.why
+    assert "from our 3" in allowed.reason
     assert tolerate_one_more([1.0]).size == 0
 
 

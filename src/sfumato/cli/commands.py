@@ -141,7 +141,7 @@ def verify_command(
     signer: Annotated[
         str | None, typer.Option(help="The public key you trust: its text, or a file with it."), ALWAYS
     ] = None,
-    given: Annotated[
+    input_path: Annotated[
         str | None, typer.Option("--input", help="With --opening: the input file of the release."), OPENED_INPUT
     ] = None,
     opening: Annotated[
@@ -157,12 +157,12 @@ def verify_command(
     from sfumato.workflow.signing.signature import read_signer
     from sfumato.workflow.verification import show_input, verify
 
-    met_needs = {*([INPUT_FILE] if given is not None else []), *([OPENED_INPUT] if opening is not None else [])}
+    met_needs = {*([INPUT_FILE] if input_path is not None else []), *([OPENED_INPUT] if opening is not None else [])}
     refuse_idle_options(context, CommandContext("--input and --opening go together", frozenset(met_needs)))
     with show_progress(as_json):
         trusted_signer = read_signer(signer) if signer is not None else None
-        if given is not None and opening is not None:
-            verification = show_input(folder, given, opening, trusted_signer, seconds, engine=engine)
+        if input_path is not None and opening is not None:
+            verification = show_input(folder, input_path, opening, trusted_signer, seconds, engine=engine)
         else:
             verification = verify(folder, trusted_signer, seconds, engine=engine)
     if as_json:

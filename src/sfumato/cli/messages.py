@@ -36,16 +36,16 @@ def _make_grid(*columns: str, title: str | None = None) -> Any:
     return grid
 
 
-def _print_things(*things: Any) -> None:
+def _print_things(*parts: Any) -> None:
     """Print lines and grids; a string is always one line, whatever names it contains."""
     from rich.console import Console
 
     console = Console(width=None if sys.stdout.isatty() else 200)
-    for thing in things:
-        if isinstance(thing, str):
-            console.print(escape_text(thing), markup=False, highlight=False, soft_wrap=True)
+    for part in parts:
+        if isinstance(part, str):
+            console.print(escape_text(part), markup=False, highlight=False, soft_wrap=True)
         else:
-            console.print(thing)
+            console.print(part)
 
 
 def _escape_cell(text: object) -> Any:

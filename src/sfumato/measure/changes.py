@@ -170,7 +170,7 @@ def refuse_false_statements(changes: Iterable[Change], differences: Mapping[str,
     for change in changes:
         stated_changes.setdefault(change.column, []).append(change)
     false = {name: _explain_false(stated_changes.get(name, []), difference) for name, difference in differences.items()}
-    columns = [name for name, why in false.items() if why]
+    columns = [name for name, reason in false.items() if reason]
     if columns:
         raise ClaimBroken(
             f"nothing was released, because what the methods state about {quote_names(columns)} is not what happened "

@@ -166,8 +166,8 @@ def _list_kept_tiles(body: Mapping[str, Any], *, is_rounded: bool = False) -> li
 
 
 def _build_size_tile(account: RunAccount) -> KeyFigure:
-    things = f"{name_things(account)} in the release"
-    return KeyFigure(wording.format_count(count_things(account)), things, count_parts(account))
+    label = f"{name_things(account)} in the release"
+    return KeyFigure(wording.format_count(count_things(account)), label, count_parts(account))
 
 
 def describe_size(account: RunAccount) -> str:

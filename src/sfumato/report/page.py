@@ -216,10 +216,10 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
     details = account.details
     anonymity = details.get_family(AnonymityDetails) or AnonymityDetails()
     nodes, checked_count = anonymity.nodes, anonymity.checked
-    things = "People" if isinstance(account.original, Table) else type(account.original).__name__
+    row_noun = "People" if isinstance(account.original, Table) else type(account.original).__name__
     facts = [
         ("Source", wording.clean_label(account.source)),
-        (f"{things} in the originals", wording.format_count(len(account.original))),
+        (f"{row_noun} in the originals", wording.format_count(len(account.original))),
         (
             f"{content.name_things(account).capitalize()} in the release",
             wording.format_count(content.count_things(account)),

@@ -294,19 +294,19 @@ def _join_at_levels(
     missing: Missing,
 ) -> MatchedRows:
     """Generalize the people to the levels of some published rows, and join."""
-    used = [
+    matched_levels = [
         (name, level)
         for name, level in zip(shapes, signature, strict=True)
         if level != _ANY_VALUE and not (level == _MISSING and missing is Missing.MATCHES_ANY)
     ]
-    names = [name for name, _ in used]
+    names = [name for name, _ in matched_levels]
     people = len(next(iter(known_cells.values())).codes)
     empty_part = MatchedRows(rows, np.zeros(people, dtype=np.int64), np.zeros(people, dtype=np.int64))
     if missing is Missing.NEVER_MATCHES and _MISSING in signature:
         return empty_part
     if not names:
         return empty_part._replace(counts=np.full(people, len(rows), dtype=np.int64))
-    levels = {name: 0 if level == _MISSING else level for name, level in used}
+    levels = {name: 0 if level == _MISSING else level for name, level in matched_levels}
     if missing is Missing.MATCHES_ANY and any(known_cells[name].values.null_count() for name in names):
         labels = {
             name: NarrowCells(

@@ -92,9 +92,9 @@ class Hierarchy:
         except PACKING_FAULTS:
             raise explain_damaged_packing(Path(path)) from None
         except OSError as error:
-            why = explain_unreadable(error, Path(path))
+            reason = explain_unreadable(error, Path(path))
             hint = f'; to build one, write {{ kind = "{path}", … }}' if str(path) in _BUILT_KINDS else ""
-            raise DataError(f"{path}: the hierarchy cannot be read {why}{hint}") from None
+            raise DataError(f"{path}: the hierarchy cannot be read {reason}{hint}") from None
         except UnicodeDecodeError:
             raise DataError(f"{path}: the hierarchy is not UTF-8; save it as UTF-8") from None
         except ValueError:

@@ -365,12 +365,12 @@ def refuse_negative_lines(path: Path, lines: Ints) -> None:
     )
 
 
-def refuse_empty(path: Path, offsets: Ints, why: str) -> None:
+def refuse_empty(path: Path, offsets: Ints, reason: str) -> None:
     """Stop if there is nothing to write, or an empty group in a format that cannot represent it."""
     refuse_nothing(path, offsets)
     empty = int((np.diff(offsets) == 0).sum())
     if empty:
-        raise DataError(f"{path}: {empty} of {offsets.size - 1} lists are empty, and {why}")
+        raise DataError(f"{path}: {empty} of {offsets.size - 1} lists are empty, and {reason}")
 
 
 def refuse_nothing(path: Path, offsets: Ints) -> None:

@@ -90,7 +90,7 @@ class ColumnProfile:
 @dataclass(frozen=True, slots=True)
 class _RoleGuess:
     role: Role
-    why: str
+    reason: str
     by_counts: bool = False
 
 
@@ -105,7 +105,7 @@ def propose_role(column: ColumnProfile) -> RoleProposal:
     return RoleProposal(
         column=column.name,
         role=verdict.role,
-        reason=" ".join(part for part in (verdict.why, _describe_counts(column)) if part),
+        reason=" ".join(part for part in (verdict.reason, _describe_counts(column)) if part),
         distinct=column.distinct,
         distinct_share=column.distinct / column.filled_count if column.filled_count else 0.0,
         missing=column.missing,
@@ -128,13 +128,15 @@ def _judge_column(column: ColumnProfile) -> _RoleGuess:
 
 def _judge_constant(name_guess: _RoleGuess | None) -> _RoleGuess:
     if name_guess and name_guess.role is not Role.QUASI_IDENTIFYING:
-        return _RoleGuess(name_guess.role, f"{name_guess.why} It is the same in every row, so it applies to everyone.")
+        return _RoleGuess(
+            name_guess.role, f"{name_guess.reason} It is the same in every row, so it applies to everyone."
+        )
     return _RoleGuess(Role.INSENSITIVE, "It is the same in every row, so it discloses nothing about anyone.")
 
 
 def _judge_by_count(column: ColumnProfile) -> _RoleGuess:
     if not column.rows:
-        why = "Its name does not show what it is; assume that others know it unless you know better."
+        reason = "Its name does not show what it is; assume that others know it unless you know better."
     elif column.nearly_unique and (column.whole or not column.dtype.is_numeric()):
         return _RoleGuess(
             Role.IDENTIFYING,
@@ -142,15 +144,15 @@ def _judge_by_count(column: ColumnProfile) -> _RoleGuess:
             by_counts=True,
         )
     elif column.nearly_unique:
-        why = (
+        reason = (
             "It holds fractions that nearly all differ: a measurement, not a number given to a person, but "
             "anyone who knows it exactly can find the row."
         )
     elif column.distinct <= FEW and column.distinct * FEWEST_VALUES <= column.filled_count:
-        why = "It divides the rows into a few groups; others may know a person's group."
+        reason = "It divides the rows into a few groups; others may know a person's group."
     else:
-        why = "Its name and values do not show what it is; assume that others know it unless you know better."
-    return _RoleGuess(Role.QUASI_IDENTIFYING, why, by_counts=True)
+        reason = "Its name and values do not show what it is; assume that others know it unless you know better."
+    return _RoleGuess(Role.QUASI_IDENTIFYING, reason, by_counts=True)
 
 
 def _judge_by_name(column: ColumnProfile) -> _RoleGuess | None:
@@ -192,8 +194,8 @@ def _judge_by_telling_shape(column: ColumnProfile) -> _RoleGuess | None:
     """A shape that is unambiguous, whatever the column's name."""
     for shape_name, fits in _TELLING_SHAPES.items():
         if _is_typical(column.sample, fits):
-            why = f"Its values look like {shape_name}, which HIPAA and similar rules count as a direct identifier."
-            return _RoleGuess(Role.IDENTIFYING, why)
+            reason = f"Its values look like {shape_name}, which HIPAA and similar rules count as a direct identifier."
+            return _RoleGuess(Role.IDENTIFYING, reason)
     return None
 
 

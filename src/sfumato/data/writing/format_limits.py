@@ -80,9 +80,9 @@ def refuse_unwritable(frame: pl.DataFrame, form: str | None, *, sure: tuple[str,
     for column in frame.get_columns():
         if sure is not None and column.name not in sure:
             continue
-        why = next(_list_problems(column, form, limits), None)
-        if why is not None:
-            raise DataError(f'{limits.words} cannot hold the column "{column.name}": {why}')
+        problem = next(_list_problems(column, form, limits), None)
+        if problem is not None:
+            raise DataError(f'{limits.words} cannot hold the column "{column.name}": {problem}')
     if sure is None and form == "excel" and frame.width:
         empty = int(frame.select(pl.all_horizontal(pl.all().is_null()).sum()).item())
         if empty:

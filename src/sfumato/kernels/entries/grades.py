@@ -183,12 +183,12 @@ def turn_entry(ledger, books, row, column, new_state, limits):  # type: ignore[n
 
 
 @compile_cached("void(RuleLedger, RuleBooks, int64, int64, int32[::1])")
-def count_closed_rules(ledger, books, row, column, why):  # type: ignore[no-untyped-def]
+def count_closed_rules(ledger, books, row, column, reason):  # type: ignore[no-untyped-def]
     """What blanking a public entry would do: open rules that lose a public row with y; that lose a hidden row; one."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
     states, hidden_columns, rules, open_of = books.states, books.hidden_columns, books.rules, books.open_of
-    why[INVALIDATED_RULES], why[MARGINALIZED_RULES], why[EXAMPLE] = 0, 0, -1
+    reason[INVALIDATED_RULES], reason[MARGINALIZED_RULES], reason[EXAMPLE] = 0, 0, -1
     for index in range(of_row_start[row], of_row_start[row + 1]):
         antecedent = np.int64(of_row[index])
         if open_of[antecedent] == 0:
@@ -204,18 +204,18 @@ def count_closed_rules(ledger, books, row, column, why):  # type: ignore[no-unty
                 continue
             state = states[row, foretold]
             if state == PRIVATE or (state == PUBLIC and codes[row, foretold] == rules[rule, TARGET]):
-                why[INVALIDATED_RULES if state == PUBLIC else MARGINALIZED_RULES] += 1
-                why[EXAMPLE] = rule if why[EXAMPLE] < 0 else why[EXAMPLE]
+                reason[INVALIDATED_RULES if state == PUBLIC else MARGINALIZED_RULES] += 1
+                reason[EXAMPLE] = rule if reason[EXAMPLE] < 0 else reason[EXAMPLE]
 
 
 @compile_cached("void(RuleLedger, RuleBooks, int64[::1], int32[:,::1], RuleLimits)")
-def find_needed_entries(ledger, books, entries, why, limits):  # type: ignore[no-untyped-def]
+def find_needed_entries(ledger, books, entries, reason, limits):  # type: ignore[no-untyped-def]
     """For each blanked entry what it works on: the rules that would be open without it, all others as they are."""
     width = ledger.codes.shape[1]
     for index in range(entries.shape[0]):
         row, column = entries[index] // width, entries[index] % width
         turn_entry(ledger, books, row, column, PUBLIC, limits)
-        count_closed_rules(ledger, books, row, column, why[index])
+        count_closed_rules(ledger, books, row, column, reason[index])
         turn_entry(ledger, books, row, column, BLANK, limits)
 
 
@@ -283,7 +283,7 @@ class ListedAppearances(NamedTuple):
 
     end: int
     """The first antecedent for which there was none."""
-    used: int
+    filled_count: int
     """How much of it was used."""
 
 
@@ -298,7 +298,7 @@ def list_appearances(seen_codes, columns, start, items, stack, sizes, begin, end
     `stack` holds the rows of each beginning of the last one, `sizes` how many, and how many of them hide something,
     which come first. `offsets` says the same of each antecedent: where its rows begin, and how many hide something.
     """
-    used = np.int64(0)
+    filled_count = np.int64(0)
     for antecedent in range(begin, end):
         first, length = start[antecedent], start[antecedent + 1] - start[antecedent]
         depth = np.int64(0)
@@ -320,10 +320,10 @@ def list_appearances(seen_codes, columns, start, items, stack, sizes, begin, end
             depth += 1
             sizes[depth, ALL_ROWS], sizes[depth, HIDING_ROWS] = row_count, hiding_count
         many = sizes[length, ALL_ROWS]
-        if used + many > rows.shape[0]:
+        if filled_count + many > rows.shape[0]:
             # What this antecedent shares with the last one stays on the stack, and that is all that is asked for.
-            return ListedAppearances(antecedent, used)  # type: ignore[arg-type]
-        rows[used : used + many] = stack[length, :many]
+            return ListedAppearances(antecedent, filled_count)  # type: ignore[arg-type]
+        rows[filled_count : filled_count + many] = stack[length, :many]
         offsets[antecedent, ALL_ROWS], offsets[antecedent, HIDING_ROWS] = many, sizes[length, HIDING_ROWS]
-        used += many
-    return ListedAppearances(end, used)  # type: ignore[arg-type]
+        filled_count += many
+    return ListedAppearances(end, filled_count)  # type: ignore[arg-type]

@@ -100,7 +100,7 @@ def _find_most_useful_entry(ledger, books, search, limits):  # type: ignore[no-u
         books.total,
     )
     weight, room, seed = search.weight, search.room, search.seed
-    width, used = codes.shape[1], 0
+    width, entry_count = codes.shape[1], 0
     for index in range(total[0]):
         rule = np.int64(open_rules[index])
         antecedent, value, foretold = np.int64(rules[rule, ANTECEDENT]), rules[rule, TARGET], rules[rule, COLUMN]
@@ -121,11 +121,11 @@ def _find_most_useful_entry(ledger, books, search, limits):  # type: ignore[no-u
                 column = foretold if x == start[antecedent + 1] else columns[items[x]]
                 entry = row * width + column
                 if weight[entry] == 0:
-                    room[used] = entry
-                    used += 1
+                    room[entry_count] = entry
+                    entry_count += 1
                 weight[entry] += row_share
     best, top, ties = np.int64(-1), np.int64(0), 0
-    for index in range(used):
+    for index in range(entry_count):
         entry = room[index]
         if weight[entry] > top:
             best, top, ties = entry, weight[entry], 1

@@ -127,18 +127,18 @@ def _count_bits_of(word, tally):  # type: ignore[no-untyped-def]
 
 
 @part
-def _add_carry(planes, word, used):  # type: ignore[no-untyped-def]
+def _add_carry(planes, word, plane_count):  # type: ignore[no-untyped-def]
     """Add one to the number behind each set bit; returns how many planes are in use."""
     plane = np.int64(0)
     while word:
-        if plane == used:
+        if plane == plane_count:
             planes[plane] = np.uint64(0)
-            used += 1
+            plane_count += 1
         carry = planes[plane] & word
         planes[plane] ^= word
         word = carry
         plane += 1
-    return used
+    return plane_count
 
 
 @part
@@ -152,7 +152,7 @@ def count_extensions(extensions, tokens, begin, end, items, tally, planes):  # t
             _count_bits_of(extensions[tokens[index]], tally)
         return
     ones_plane, twos, fours = np.uint64(0), np.uint64(0), np.uint64(0)
-    used = np.int64(0)
+    plane_count = np.int64(0)
     while position + 8 <= end:
         first, second = extensions[tokens[position]], extensions[tokens[position + 1]]
         half = ones_plane ^ first
@@ -172,7 +172,7 @@ def count_extensions(extensions, tokens, begin, end, items, tally, planes):  # t
         four_b, twos = (twos & two_a) | (half & two_b), half ^ two_b
         half = fours ^ four_a
         eight, fours = (fours & four_a) | (half & four_b), half ^ four_b
-        used = _add_carry(planes, eight, used)
+        plane_count = _add_carry(planes, eight, plane_count)
         position += 8
     for index in range(position, end):
         _count_bits_of(extensions[tokens[index]], tally)
@@ -181,7 +181,7 @@ def count_extensions(extensions, tokens, begin, end, items, tally, planes):  # t
         shift = np.uint64(item)
         total = ((ones_plane >> shift) & unit) + (((twos >> shift) & unit) << unit)
         total += ((fours >> shift) & unit) << np.uint64(2)
-        for plane in range(used):
+        for plane in range(plane_count):
             total += ((planes[plane] >> shift) & unit) << np.uint64(plane + 3)
         tally[item] += np.int64(total)
 

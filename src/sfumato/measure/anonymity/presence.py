@@ -159,19 +159,21 @@ def _count_fitting_people(
         if missing is Missing.NEVER_MATCHES and _UNKNOWN in signature.values():
             counts[rows] = 1  # a row that matches nobody else is alone
             continue
-        used = {
+        used_levels = {
             name: level
             for name, level in signature.items()
             if level != _ANY_VALUE and not (level == _UNKNOWN and missing is Missing.MATCHES_ANY)
         }
-        if not used:
+        if not used_levels:
             counts[rows] = population_size
             matched_mask[:] = True
             continue
-        class_frame = classes[rows].select(list(used)).with_columns(pl.Series(_ROW, rows))
-        people_frame = people.select(labels[name].generalize_cells(people[name], level) for name, level in used.items())
+        class_frame = classes[rows].select(list(used_levels)).with_columns(pl.Series(_ROW, rows))
+        people_frame = people.select(
+            labels[name].generalize_cells(people[name], level) for name, level in used_levels.items()
+        )
         people_frame = people_frame.with_columns(people[_PEOPLE]).with_row_index("\0person")
-        for known_names, part in _split_people_by_known(people_frame, list(used), missing):
+        for known_names, part in _split_people_by_known(people_frame, list(used_levels), missing):
             _join_people(class_frame, part, known_names, counts, matched_mask)
     return counts, matched_mask
 

@@ -50,14 +50,14 @@ class DistortionInverse:
 
     @classmethod
     def make(
-        cls, distortion: BasketDistortion, baskets: int, confidence: float, of: EstimateScope
+        cls, distortion: BasketDistortion, baskets: int, confidence: float, scope: EstimateScope
     ) -> DistortionInverse:
         """Check the parameters."""
         if isinstance(confidence, bool) or not 0.0 < confidence < 1.0:
             raise PolicyError("confidence must lie between 0 and 1")
-        if of not in ("baskets", "population"):
+        if scope not in ("baskets", "population"):
             raise PolicyError('`of` is "baskets", those behind the release, or "population", which they are drawn from')
-        return cls(distortion, distortion.group_sizes(baskets), NormalDist().inv_cdf((1 + confidence) / 2), of)
+        return cls(distortion, distortion.group_sizes(baskets), NormalDist().inv_cdf((1 + confidence) / 2), scope)
 
     @property
     def baskets(self) -> int:

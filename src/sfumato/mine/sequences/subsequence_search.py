@@ -94,8 +94,8 @@ def _lay_lists(
     flat = np.empty(sequences.codes.size + len(sequences) + 1, dtype=np.int32)
     places = np.empty(int(starts[-1]), dtype=np.uint32)
     last_rows = np.full(items, -1, dtype=np.int64)
-    used = subsequences_prepare.lay_rows(sequences.codes, row_offsets, rank, last_rows, flat, starts, places)
-    flat = flat[:used]
+    flat_length = subsequences_prepare.lay_rows(sequences.codes, row_offsets, rank, last_rows, flat, starts, places)
+    flat = flat[:flat_length]
     bounds = np.concatenate(([0], np.flatnonzero(flat == subsequences_prepare.MARK) + 1))
     layout.longest = max(int(np.diff(bounds).max(initial=0)) - 1, 0)
     if items > MOST_ITEMS:

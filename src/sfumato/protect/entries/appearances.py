@@ -70,10 +70,10 @@ def _list_part(cells: TableCells, states: Bytes, rule_arrays: RuleArrays, part: 
     room = np.zeros(max(_ROOM, len(order)), dtype=np.int32)
     while begin < many:
         end = min(begin + _CHUNK, many)
-        begin, used = list_appearances(
+        begin, row_count = list_appearances(
             visible_codes, columns, rule_arrays.start, rule_arrays.items, stack, sizes, begin, end, counts, room
         )
-        rows.append(room[:used] + np.int32(part.start))
+        rows.append(room[:row_count] + np.int32(part.start))
     return Appearances(counts, np.concatenate(rows))
 
 

@@ -276,25 +276,27 @@ class EntryLedger:
         row = int(np.searchsorted(self.held_rows, entry // self.width))
         turn_entry(self.ledger, self.books, row, entry % self.width, state, self.limits)
 
-    def explain_entry(self, why: Codes) -> BlankingReason:
+    def explain_entry(self, reason_codes: Codes) -> BlankingReason:
         """The kernel's result for an entry, in words."""
         from sfumato.kernels.entries.grades import EXAMPLE, INVALIDATED_RULES, MARGINALIZED_RULES
 
-        example = int(why[EXAMPLE])
+        example = int(reason_codes[EXAMPLE])
         return BlankingReason(
-            int(why[INVALIDATED_RULES]), int(why[MARGINALIZED_RULES]), "" if example < 0 else self.spell_rule(example)
+            int(reason_codes[INVALIDATED_RULES]),
+            int(reason_codes[MARGINALIZED_RULES]),
+            "" if example < 0 else self.spell_rule(example),
         )
 
     def explain_entries(self, entries: Ints) -> tuple[BlankingReason, ...]:
         """Why each of some entries is blanked: the rules that would be open without it."""
         from sfumato.kernels.entries.grades import find_needed_entries
 
-        why, held_entries = np.zeros((len(entries), 3), dtype=np.int32), self.place_entries(entries)
+        reason_codes, held_entries = np.zeros((len(entries), 3), dtype=np.int32), self.place_entries(entries)
         for begin in range(0, len(entries), _CHUNK):
             report_progress("explaining blanked entries", begin, len(entries))
             part = slice(begin, begin + _CHUNK)
-            find_needed_entries(self.ledger, self.books, held_entries[part], why[part], self.limits)
-        return tuple(self.explain_entry(code) for code in why)
+            find_needed_entries(self.ledger, self.books, held_entries[part], reason_codes[part], self.limits)
+        return tuple(self.explain_entry(code) for code in reason_codes)
 
     def spell_rule(self, rule: int) -> str:
         """A rule as text."""

@@ -96,12 +96,19 @@ def _describe_change(
     whole, left_items = frozenset((*rule.left, *rule.right)), frozenset(rule.left)
     if published_rule is None:
         has_published_sets = whole in published_sets and left_items in published_sets
-        change, why = "withheld", LESS_CONFIDENT if has_published_sets else WITHHELD_SET
+        change, reason = "withheld", LESS_CONFIDENT if has_published_sets else WITHHELD_SET
     elif true_rule is None:
-        change, why = "invented", MORE_CONFIDENT if whole in true_sets else RAISED_SET
+        change, reason = "invented", MORE_CONFIDENT if whole in true_sets else RAISED_SET
     else:
-        change, why = "changed", RAISED_SUPPORT
-    return (list(rule.left), list(rule.right), change, why, *_list_figures(true_rule), *_list_figures(published_rule))
+        change, reason = "changed", RAISED_SUPPORT
+    return (
+        list(rule.left),
+        list(rule.right),
+        change,
+        reason,
+        *_list_figures(true_rule),
+        *_list_figures(published_rule),
+    )
 
 
 def _list_figures(rule: RuleCount | None) -> tuple[int | None, float | None]:

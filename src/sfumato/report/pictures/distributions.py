@@ -63,12 +63,12 @@ def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
     counts = [bins.count(numbers) for numbers in cells]
     original, new_counts = counts[0] if account.internal else None, counts[-1]
     shown_original: Sequence[int | None] = [None] * len(new_counts) if original is None else original
-    things, untold = content.name_things(account).capitalize(), _count_untold(columns)
+    noun, untold = content.name_things(account).capitalize(), _count_untold(columns)
     return {
         "name": name,
         "svg": Markup(bar_pictures.draw_histogram(bins.edges, new_counts, original)),
         "label": (
-            f"{things} by {wording.shorten_label(name)}, in {wording.count_noun(len(new_counts), 'range')} of numbers."
+            f"{noun} by {wording.shorten_label(name)}, in {wording.count_noun(len(new_counts), 'range')} of numbers."
         ),
         "head": "Range",
         "rows": [*zip(bins.labels, shown_original, new_counts, strict=True), *untold],
@@ -117,7 +117,7 @@ def _count_untold(columns: Sequence[pl.Series]) -> list[_MissingCounts]:
     ]
 
 
-def _show_bars(name: str, counts: pl.DataFrame, internal: bool, things: str) -> dict[str, Any]:
+def _show_bars(name: str, counts: pl.DataFrame, internal: bool, row_noun: str) -> dict[str, Any]:
     rows = _shorten_counts(counts)
     labels = [label for label, _, _ in rows]
     original = [count for _, count, _ in rows] if internal else None
@@ -126,7 +126,7 @@ def _show_bars(name: str, counts: pl.DataFrame, internal: bool, things: str) -> 
         "name": name,
         "svg": Markup(bar_pictures.draw_distribution(labels, published_counts, original)),
         "label": (
-            f"{things.capitalize()} by value of {wording.shorten_label(name)}, "
+            f"{row_noun.capitalize()} by value of {wording.shorten_label(name)}, "
             f"{wording.count_noun(counts.height, 'value')}."
         ),
         "head": "Value",

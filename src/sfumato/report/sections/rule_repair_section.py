@@ -117,11 +117,11 @@ def _list_withheld_splits(splits: pl.DataFrame | None) -> list[str]:
         return []
     largest = splits.sort("people", descending=True, maintain_order=True)
     sentences = []
-    for node, people, condition, why in largest.head(_MOST_NAMES).iter_rows():
+    for node, people, condition, reason in largest.head(_MOST_NAMES).iter_rows():
         node_text = " and ".join(node) or "everybody"
         sentences.append(
             f"Withheld: {wording.shorten_label(condition, 80)}, at {wording.shorten_label(node_text, 160)} "
-            f"({wording.count_noun(people, 'person', 'people')}), because {why}."
+            f"({wording.count_noun(people, 'person', 'people')}), because {reason}."
         )
     rest = splits.height - len(sentences)
     more = f" {wording.format_count(rest)} more are in private/withheld_splits.parquet." if rest else ""

@@ -122,8 +122,8 @@ def _describe_search_end(details: SequenceDetails, literal: Sequences | None) ->
         least = wording.count_noun(sequence_anonymity(literal), "published sequence")
         return (f"It stopped after one pass, as published: what is rarest now occurs in {least}.",)
     rounds = wording.count_noun(details.passes, "round")
-    why = ", since replacing some can leave others rare" if details.passes > 1 else ""
-    return (f"Rare sequences were replaced in {rounds}{why}.",)
+    explanation = ", since replacing some can leave others rare" if details.passes > 1 else ""
+    return (f"Rare sequences were replaced in {rounds}{explanation}.",)
 
 
 def _draw_secrets(
