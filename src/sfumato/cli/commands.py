@@ -81,7 +81,7 @@ def run_demo(out: Out = None, as_json: Json = False) -> None:
     from importlib.resources import files
 
     from sfumato.workflow.audit import audit
-    from sfumato.workflow.pipeline import run
+    from sfumato.workflow.pipeline import run_policy
     from sfumato.workflow.policy import Policy
     from sfumato.workflow.verification import verify
 
@@ -89,7 +89,7 @@ def run_demo(out: Out = None, as_json: Json = False) -> None:
     target = out or Path("sfumato-demo")
     with show_progress(as_json):
         findings = audit(policy.table())
-        finished_run = run(policy, target)
+        finished_run = run_policy(policy, target)
         verification = verify(target, finished_run.certificate.body["signer"])
     if as_json:
         print_json(finished_run.as_json())
@@ -117,14 +117,14 @@ def run_command(
     as_json: Json = False,
 ) -> None:
     """Protect, write, verify, attack and measure; write a certificate and a report."""
-    from sfumato.workflow.pipeline import run
+    from sfumato.workflow.pipeline import run_policy
     from sfumato.workflow.policy import Policy
     from sfumato.workflow.stored.stored_support import choose_run_engine
 
     with show_progress(as_json):
         rules = Policy.read(policy)
         choice = choose_run_engine(rules, engine)
-        finished_run = run(rules, out, engine=choice.name)
+        finished_run = run_policy(rules, out, engine=choice.name)
     if as_json:
         print_json({**finished_run.as_json(), "engine": choice.name})
     else:

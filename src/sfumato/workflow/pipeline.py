@@ -60,10 +60,10 @@ from sfumato.workflow.summary.gathered_account import gather_account, gather_out
 from sfumato.workflow.summary.release_utility import measure_utility
 from sfumato.workflow.summary.shown_detail import measure_shown_detail
 
-__all__ = ["Run", "run"]
+__all__ = ["Run", "run_policy"]
 
 
-def run(
+def run_policy(
     policy: Policy,
     out: str | Path | None = None,
     randomness: Randomness | None = None,
