@@ -19,7 +19,7 @@ from papers.aggarwal_2006.adult import adult
 from papers.aggarwal_2006.zipf import zipf_table
 from sfumato.data.cells.private_entries import PrivateEntries, build_private_mask
 from sfumato.mine.entries.adversarial_rules import adversarial_rules, count_sensitive_entries, find_adversarial_rules
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
+from sfumato.mine.entries.cells import MISSING_ITEM, PRIVATE, PUBLIC, TableCells
 from sfumato.public.thresholds import compute_least_count
 from sfumato.randomness import Randomness
 
@@ -34,25 +34,25 @@ def hide_entries(table: sf.Table, share: float) -> TableCells:
 
 def plain_numpy(cells: TableCells, confidence: Fraction, least: int) -> int:
     """The number of rules, by recursion over boolean masks: the naive way."""
-    public_codes = np.where(cells.states == PUBLIC, cells.codes, NOTHING)
-    secret = np.where(cells.states == PRIVATE, cells.codes, NOTHING)
+    public_codes = np.where(cells.states == PUBLIC, cells.codes, MISSING_ITEM)
+    secret = np.where(cells.states == PRIVATE, cells.codes, MISSING_ITEM)
     width = public_codes.shape[1]
 
-    def count_rules(rows: np.ndarray, first: int, used: tuple[int, ...]) -> int:
-        if len(rows) < least or (secret[rows] == NOTHING).all():
+    def count_rules(rows: np.ndarray, first: int, used_columns: tuple[int, ...]) -> int:
+        if len(rows) < least or (secret[rows] == MISSING_ITEM).all():
             return 0
         count = 0
-        for column in set(range(width)) - set(used) if used else ():
+        for column in set(range(width)) - set(used_columns) if used_columns else ():
             public, private = (part[rows, column] for part in (public_codes, secret))
-            public, private = public[public != NOTHING], private[private != NOTHING]
+            public, private = public[public != MISSING_ITEM], private[private != MISSING_ITEM]
             if len(public) >= least and len(private):
                 for item in np.unique(private):
                     fits = (public == item).sum() >= confidence * len(public)
                     count += fits and (private == item).sum() >= confidence * len(private)
         for column in range(first, width):
             for item in np.unique(public_codes[rows, column]):
-                if item != NOTHING:
-                    count += count_rules(rows[public_codes[rows, column] == item], column + 1, (*used, column))
+                if item != MISSING_ITEM:
+                    count += count_rules(rows[public_codes[rows, column] == item], column + 1, (*used_columns, column))
         return count
 
     return count_rules(np.arange(len(public_codes)), 0, ())

@@ -22,18 +22,18 @@ from sfumato.parties.protocols.scalar_product import PackedProducts, Pair, compa
 from sfumato.randomness import Randomness
 
 SUPPORT, CONFIDENCE = 0.1, 0.6
-SPENT = ("seconds", "processor seconds", "bytes of the first site", "bytes of the last site")
+COSTS = ("seconds", "processor seconds", "bytes of the first site", "bytes of the last site")
 
 
 def main() -> None:
     """Steps by size, then whole runs by protocol."""
     show(
         "One private product of 0/1 columns, key and all",
-        ("rows", *SPENT),
+        ("rows", *COSTS),
         [_multiply(n) for n in (1_000, 10_000, 100_000)],
     )
-    show("Comparisons of two sites' shares", ("comparisons", *SPENT), [_compare(count) for count in (10, 100)])
-    show("Rows aligned by keys, half of them common", ("rows a site", *SPENT), [_align(n) for n in (1_000, 10_000)])
+    show("Comparisons of two sites' shares", ("comparisons", *COSTS), [_compare(count) for count in (10, 100)])
+    show("Rows aligned by keys, half of them common", ("rows a site", *COSTS), [_align(n) for n in (1_000, 10_000)])
     heads = ("sites", "rows", "items", "seconds", "pooled", "itemsets", "rules", "bytes of the first site")
     show(f"Whole runs at {SUPPORT:.0%}, confidence {CONFIDENCE:.0%}", heads, [_mine(2, 10_000), _mine(3, 10_000)])
 

@@ -56,7 +56,7 @@ insensitive = ["zip", "salary_level"]
 method = "partition"
 models = [{ model = "k_anonymity", k = 5 }]
 """
-HIDING = """
+HIDING_POLICY = """
 [data]
 path = "sales.parquet"
 
@@ -120,7 +120,7 @@ def _measure_baskets(size: int) -> tuple[str, Cost, Cost, Cost]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_sales(folder / "sales.parquet", size)
-        (folder / "hiding.toml").write_text(HIDING, encoding="utf-8")
+        (folder / "hiding.toml").write_text(HIDING_POLICY, encoding="utf-8")
         command, by_duckdb = (sys.executable, "-m", "sfumato"), ("--engine", "duckdb")
         itemsets_path = f"{folder}/found.txt"
         mining = measure(

@@ -22,7 +22,7 @@ from bench.timing import shared_data, show
 from sfumato.workflow.policy import Policy
 
 _TIMES = 5
-_ALONE = """
+_LONE_RUN = """
 import sys
 from sfumato.workflow.policy import Policy
 policy = Policy.read(sys.argv[1])
@@ -30,7 +30,7 @@ policy.methods()[0].protect(policy.original())
 """
 
 
-class _Spent(NamedTuple):
+class _RunCost(NamedTuple):
     """The least of some runs, each by itself."""
 
     seconds: float
@@ -78,13 +78,13 @@ def _choose_secrets(path: Path) -> list[list[str]]:
     return [[str(item) for item in pattern] for pattern in patterns if len(pattern) > 1][:10]
 
 
-def _compare_processes(policy: Path) -> tuple[_Spent, _Spent]:
+def _compare_processes(policy: Path) -> tuple[_RunCost, _RunCost]:
     command = [sys.executable, "-m", "sfumato", "run", str(policy)]
-    protect_command = [sys.executable, "-c", _ALONE, str(policy)]
+    protect_command = [sys.executable, "-c", _LONE_RUN, str(policy)]
     return _take_least(lambda: _time_process(command)), _take_least(lambda: _time_process(protect_command))
 
 
-def _compare_calls(policy: Path) -> tuple[_Spent, _Spent]:
+def _compare_calls(policy: Path) -> tuple[_RunCost, _RunCost]:
     read = Policy.read(policy)
     data, method = read.original(), read.methods()[0]
     return _take_least(lambda: _time_call(lambda: sf.run(read))), _take_least(
@@ -92,29 +92,29 @@ def _compare_calls(policy: Path) -> tuple[_Spent, _Spent]:
     )
 
 
-def _take_least(measure: Callable[[], _Spent]) -> _Spent:
+def _take_least(measure: Callable[[], _RunCost]) -> _RunCost:
     """After a warm-up; for the machine does other things, too."""
     measure()
     runs = [measure() for _ in range(_TIMES)]
-    return _Spent(min(run.seconds for run in runs), min(run.busy for run in runs))
+    return _RunCost(min(run.seconds for run in runs), min(run.busy for run in runs))
 
 
-def _time_process(words: list[str]) -> _Spent:
+def _time_process(words: list[str]) -> _RunCost:
     begin = time.perf_counter()
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     if status:
         raise SystemExit(f"{words[-1]}: it failed")
-    return _Spent(time.perf_counter() - begin, usage.ru_utime + usage.ru_stime)
+    return _RunCost(time.perf_counter() - begin, usage.ru_utime + usage.ru_stime)
 
 
-def _time_call(work: Callable[[], object]) -> _Spent:
+def _time_call(work: Callable[[], object]) -> _RunCost:
     begin, busy = time.perf_counter(), time.process_time()
     work()
-    return _Spent(time.perf_counter() - begin, time.process_time() - busy)
+    return _RunCost(time.perf_counter() - begin, time.process_time() - busy)
 
 
-def _format_pair(whole: _Spent, part: _Spent) -> tuple[str, str, str, str]:
+def _format_pair(whole: _RunCost, part: _RunCost) -> tuple[str, str, str, str]:
     texts = [f"{cost.seconds:.2f} s ({cost.busy:.2f})" for cost in (whole, part)]
     return texts[0], texts[1], f"{whole.seconds / part.seconds:.2f}×", f"{whole.busy / part.busy:.2f}×"
 

@@ -20,7 +20,7 @@ from papers.aggarwal_2006.adult import adult
 from papers.aggarwal_2006.zipf import zipf_table
 from sfumato.data.cells.private_entries import PrivateEntries, build_private_mask
 from sfumato.mine.entries.adversarial_rules import find_adversarial_rules
-from sfumato.mine.entries.cells import BLANKED, PRIVATE, PUBLIC, TableCells
+from sfumato.mine.entries.cells import BLANK, PRIVATE, PUBLIC, TableCells
 from sfumato.protect.entries.suppress_entries import SuppressEntries
 from sfumato.randomness import Randomness
 
@@ -70,7 +70,7 @@ def plain_numpy(cells: TableCells, confidence: Fraction, least: int) -> int:
             weight[np.ix_(rows[private_mask], columns)] += 1 / secret
         if not remaining_rules:
             return size
-        states[np.unravel_index(int(weight.argmax()), weight.shape)] = BLANKED
+        states[np.unravel_index(int(weight.argmax()), weight.shape)] = BLANK
         rules, size = remaining_rules, size + 1
 
 

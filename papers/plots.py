@@ -14,10 +14,10 @@ from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
 from sfumato.report.pictures.rule_pictures import list_round_numbers
 from sfumato.report.words import wording
 
-_INK, _SOFT, _CARD, _BEFORE, _ACCENT, _WARN = (
+_INK, _SOFT, _CARD, _ORIGINALS_HUE, _ACCENT, _WARN = (
     PALETTE[name][0] for name in ("ink", "soft", "card", "before", "accent", "warn")
 )
-_HUES = [_ACCENT, _BEFORE, _INK, _SOFT, _WARN]
+_HUES = [_ACCENT, _ORIGINALS_HUE, _INK, _SOFT, _WARN]
 _DASHES = [[1, 0], [6, 3], [2, 3], [8, 3, 2, 3], [1, 0]]
 _SIGNS = ["circle", "square", "triangle-up", "cross", "diamond"]
 
@@ -111,7 +111,7 @@ def draw_bars(title: str, groups: Mapping[str, Mapping[str, float]], soft: Seque
     look: Spec = {"labelColor": _INK, "labelFontSize": 12}
     x: Spec = {"field": "height", "type": "quantitative", "scale": {"domain": [0, most * 1.3]}, "axis": None}
     y: Spec = {"field": "bar", "type": "nominal", "sort": order, "title": None, "axis": {"domain": False, **look}}
-    colour: Spec = {"condition": {"test": "datum.soft", "value": _BEFORE}, "value": _ACCENT}
+    colour: Spec = {"condition": {"test": "datum.soft", "value": _ORIGINALS_HUE}, "value": _ACCENT}
     text: Spec = {"type": "text", "align": "left", "dx": 4, "color": _INK, "fontSize": 12}
     spec: Spec = {
         "data": {"values": values},

@@ -118,8 +118,8 @@ def run_study(study: Study, setting: Setting) -> StudyRun:
     """Run one study, if the data it needs are there."""
     missing = study.missing(setting.data)
     if missing:
-        why = f"real data are absent ({', '.join(missing)}); set SFUMATO_DATA to the folder that holds them"
-        return StudyRun(study, Findings(), skip_reason=why)
+        reason = f"real data are absent ({', '.join(missing)}); set SFUMATO_DATA to the folder that holds them"
+        return StudyRun(study, Findings(), skip_reason=reason)
     begin = time.perf_counter()
     findings = study.work(setting)
     seconds = time.perf_counter() - begin

@@ -72,8 +72,8 @@ class Assumption:
 
     def __str__(self) -> str:
         """What is assumed, for the page."""
-        why = f"identified by {self.identified_by}" if self.identified_by else "the paper does not state it"
-        return f"{self.parameter}: {', '.join(self.values)} ({why})"
+        reason = f"identified by {self.identified_by}" if self.identified_by else "the paper does not state it"
+        return f"{self.parameter}: {', '.join(self.values)} ({reason})"
 
 
 @dataclass(frozen=True)
@@ -141,9 +141,11 @@ def require_all(parameter: str, statements: Mapping[str, Statement], reason: str
     holding_text = (
         f"holds at {', '.join(holding_values)} only" if holding_values else "holds at none of the values tried"
     )
-    why = f"The paper does not state {parameter}; the statement {holding_text}. {reason or first.reason}".strip()
+    full_reason = (
+        f"The paper does not state {parameter}; the statement {holding_text}. {reason or first.reason}".strip()
+    )
     return replace(
-        first, own_result=own_result, holds=len(holding_values) == len(statements), reason=why, assumes=assumes
+        first, own_result=own_result, holds=len(holding_values) == len(statements), reason=full_reason, assumes=assumes
     )
 
 
@@ -152,14 +154,14 @@ class Tolerance:
     """How far our number may be from theirs, and why that much."""
 
     size: float
-    why: str = ""
+    reason: str = ""
     """A reason that applies to the quantity compared: how it is rounded, or what chance it rests on."""
     relative: bool = False
     """Whether the size is a share of their number."""
 
     def __post_init__(self) -> None:
         """Refuse a tolerance without a reason."""
-        if self.size and not self.why:
+        if self.size and not self.reason:
             raise ValueError(f"no reason for a tolerance of {self.size:g}")
 
     def accepts(self, pair: Pair) -> bool:
@@ -171,7 +173,7 @@ class Tolerance:
         if not self.size:
             return "Tolerance: none."
         size = f"{100 * self.size:g} % of their number" if self.relative else f"{_write_tolerance(self.size)}{unit}"
-        return f"Tolerance: {size} ({self.why})."
+        return f"Tolerance: {size} ({self.reason})."
 
 
 EXACT = Tolerance(0)

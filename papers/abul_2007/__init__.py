@@ -14,7 +14,7 @@ from papers.tracks import TRACKS
 PAPER = Paper("abul_2007", "Abul, Atzori, Bonchi and Giannotti (2007)", "Hiding sequences")
 
 _STATES = 'Pictures without numbers. "The heuristics causes relatively smaller distortions at all thresholds."'
-_MADE = (
+_SETUP = (
     "Hidden are the two most frequent pairs of cells, one passed after the other, that share no cell; supports for M2 "
     "and M3 equal the threshold. Strategies with chance: the mean of 10 runs with seeds 1 to 10."
 )
@@ -38,7 +38,7 @@ STUDIES: tuple[Study, ...] = (
         title="M1 to M3 by the threshold: 273 generated trucks",
         location="Experimental evaluation: effect of heuristics, TRUCKS",
         states=_STATES,
-        procedure=f"273 trucks on a grid of 10 × 10, generated with seed 2005. {_MADE}",
+        procedure=f"273 trucks on a grid of 10 × 10, generated with seed 2005. {_SETUP}",
         module="distortion",
         quickly=_QUICKLY,
     ),
@@ -48,7 +48,7 @@ STUDIES: tuple[Study, ...] = (
         title="M1 to M3 by the threshold: 300 generated cars",
         location="Experimental evaluation: effect of heuristics, SYNTHETIC",
         states=_STATES,
-        procedure=f"300 cars on a grid of 10 × 10, generated with seed 2007. {_MADE}",
+        procedure=f"300 cars on a grid of 10 × 10, generated with seed 2007. {_SETUP}",
         module="distortion",
         quickly=_QUICKLY,
     ),
@@ -58,7 +58,7 @@ STUDIES: tuple[Study, ...] = (
         title="M1 to M3 by the threshold: tracks of Athens and Chicago",
         location="Experimental evaluation: effect of heuristics (data of ours)",
         states=_STATES,
-        procedure=f"129 trips in Athens and 889 of a shuttle bus in Chicago on a grid of 10 × 10. {_MADE}",
+        procedure=f"129 trips in Athens and 889 of a shuttle bus in Chicago on a grid of 10 × 10. {_SETUP}",
         module="distortion",
         quickly=_QUICKLY,
         needs=tuple(TRACKS.values()),

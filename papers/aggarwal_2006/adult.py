@@ -25,7 +25,7 @@ from sfumato.data.hierarchies.discretization import cut_equal_frequency, cut_equ
 from sfumato.table import Table
 
 CUT = {"age": 10, "fnlwgt": 150, "education-num": 17}
-DROPPED, FACTOR, CONFIDENCE, PRIVATE_SEED = 4, 10_000, 0.8, 1
+DULL_COLUMNS, FACTOR, CONFIDENCE, PRIVATE_SEED = 4, 10_000, 0.8, 1
 
 
 Cut = Literal["equal frequency", "equal width"]
@@ -37,7 +37,7 @@ def adult(data: Path, cut: Cut = "equal frequency") -> Table:
     """Adult as the paper prepares it: 45,222 rows, 10 columns."""
     frame = read_adult(data).drop(INCOME).drop_nulls()
     shares = {name: _commonest(frame[name]) for name in frame.columns}
-    dull_columns = sorted(shares, key=lambda name: shares[name])[-DROPPED:]
+    dull_columns = sorted(shares, key=lambda name: shares[name])[-DULL_COLUMNS:]
     choose_cuts = cut_equal_frequency if cut == "equal frequency" else cut_equal_width
     frame = frame.drop(dull_columns).with_columns(
         choose_cuts(frame[name].cast(pl.Int64), bins).apply(frame[name].cast(pl.Int64)) for name, bins in CUT.items()

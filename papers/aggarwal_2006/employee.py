@@ -87,7 +87,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Hidden:
+class HiddenTable:
     """Rows with private entries and blanked ones."""
 
     rows: tuple[Mapping[str, str], ...]
@@ -95,7 +95,7 @@ class Hidden:
     blanks: Collection[Cell] = ()
 
     @classmethod
-    def of(cls, frame: pl.DataFrame, blanks: Collection[Cell] = ()) -> Hidden:
+    def of(cls, frame: pl.DataFrame, blanks: Collection[Cell] = ()) -> HiddenTable:
         """The Employee table, more of its entries blanked."""
         return cls(tuple(frame.iter_rows(named=True)), PRIVATE, blanks)
 

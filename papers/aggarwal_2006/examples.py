@@ -17,7 +17,7 @@ from papers.aggarwal_2006.employee import (
     TITLE,
     Cell,
     Counts,
-    Hidden,
+    HiddenTable,
     Itemset,
     employee_table,
     employees,
@@ -26,8 +26,8 @@ from papers.study import Findings, Grid, Setting, Statement, frame_of
 from sfumato.report.words import wording
 
 DELTA, GAMMA = Fraction(3, 5), 2
-_MENDED = "Ian M"
-_IANS = {"as printed (Ian F)": "F", _MENDED: "M"}
+_MENDED_IAN = "Ian M"
+_IANS = {"as printed (Ian F)": "F", _MENDED_IAN: "M"}
 
 Rule = tuple[Itemset, str, str]
 RULES: dict[str, Rule] = {
@@ -43,7 +43,7 @@ ITEMSETS: dict[str, Itemset] = {
     "X4 = {Manager, F}": {TITLE: "Manager", GENDER: "F"},
 }
 X1, X2, X3, X4 = ITEMSETS
-PROJECTED: dict[str, list[tuple[str, ...]]] = {
+PROJECTIONS: dict[str, list[tuple[str, ...]]] = {
     X1: [("Assistant", "F", "Unmarr.", "SL-3"), ("Assistant", "M", "Married", "SL-3")],
     X2: [("#", "Unmarr.", "MBA", "SL-5"), ("#", "Married", "Univ.", "SL-4")],
     X3: [("Accountant", "#", "MBA"), ("Manager", "F", "Univ.")],
@@ -60,7 +60,7 @@ PROJECTED: dict[str, list[tuple[str, ...]]] = {
 def examples(setting: Setting) -> Findings:
     """Everything that Examples 1 to 8 state."""
     del setting  # ten rows are quick enough
-    ian_f, ian_m = Hidden.of(employees("F")), Hidden.of(employees("M"))
+    ian_f, ian_m = HiddenTable.of(employees("F")), HiddenTable.of(employees("M"))
     rows = [*_example_1(ian_f), *_example_2(ian_f), *_example_3(ian_f)]
     rows += [*_example_4(ian_f), *_examples_5_to_8(ian_f, ian_m)]
     numbers = frame_of(rows)
@@ -69,7 +69,10 @@ def examples(setting: Setting) -> Findings:
         grids=(
             Grid("numbers", "Examples 1 to 8, ours and theirs", numbers),
             Grid(
-                "protected", "Protecting the Employee table (δ = 60 %, γ = 2)", frame_of(_protect_employees()), _BEYOND
+                "protected",
+                "Protecting the Employee table (δ = 60 %, γ = 2)",
+                frame_of(_protect_employees()),
+                _LONGER_SEARCH,
             ),
         ),
         remarks=_ERRATA,
@@ -87,7 +90,7 @@ _ERRATA = (
     ),
     "Support is |pub(R)|: the only reading that gives the printed 2, 3 and 3.",
 )
-_BEYOND = (
+_LONGER_SEARCH = (
     "The paper gives no derived set for this table. GraDeS as printed stops when the rules it was given are gone; "
     "blanking can make new ones, so it is followed by mining again until none is left."
 )
@@ -108,11 +111,11 @@ def _write_counts(counts: Counts) -> str:
     return f"support {counts.support}, confidence {'–' if public is None else public}"
 
 
-def _count_rule(table: Hidden, rule: str) -> Counts:
+def _count_rule(table: HiddenTable, rule: str) -> Counts:
     return table.counts(*RULES[rule])
 
 
-def _example_1(table: Hidden) -> list[dict[str, Any]]:
+def _example_1(table: HiddenTable) -> list[dict[str, Any]]:
     paper_texts = {R1: "support 2, confidence 1", R2: "support 3, confidence 2/3", R3: "support 3, confidence 2/3"}
     rows = [
         _row("1", rule, paper_text, _write_counts(_count_rule(table, rule))) for rule, paper_text in paper_texts.items()
@@ -125,7 +128,7 @@ def _example_1(table: Hidden) -> list[dict[str, Any]]:
     return rows
 
 
-def _example_2(table: Hidden) -> list[dict[str, Any]]:
+def _example_2(table: HiddenTable) -> list[dict[str, Any]]:
     education, title = _blank_cells(table, {(0, EDUCATION)}), _blank_cells(table, {(0, TITLE)})
     dead = [rule for rule in (R2, R3) if not _count_rule(title, rule).adversarial(DELTA, GAMMA)]
     return [
@@ -136,26 +139,26 @@ def _example_2(table: Hidden) -> list[dict[str, Any]]:
     ]
 
 
-def _example_3(table: Hidden) -> list[dict[str, Any]]:
+def _example_3(table: HiddenTable) -> list[dict[str, Any]]:
     rule_counts = _count_rule(_blank_cells(table, {(7, TITLE)}), R1)
     own_result = f"confidence {rule_counts.public_confidence}, {rule_counts.hidden_size} entries predicted"
     return [_row("3", f"{R1}, tuple 8's Title blanked", "confidence 1, 0 entries predicted", own_result)]
 
 
-def _example_4(table: Hidden) -> list[dict[str, Any]]:
+def _example_4(table: HiddenTable) -> list[dict[str, Any]]:
     return [
         _row("4", f"projected database of {name}", _tuples(paper_tuples), _tuples(table.project(ITEMSETS[name])))
-        for name, paper_tuples in ((name, _in_order(table, name)) for name in PROJECTED)
+        for name, paper_tuples in ((name, _in_order(table, name)) for name in PROJECTIONS)
     ]
 
 
-def _in_order(table: Hidden, name: str) -> list[tuple[str, ...]]:
+def _in_order(table: HiddenTable, name: str) -> list[tuple[str, ...]]:
     """The paper's tuples in our order where they are the same set: a database has no order."""
     own_result = table.project(ITEMSETS[name])
-    return own_result if sorted(own_result) == sorted(PROJECTED[name]) else PROJECTED[name]
+    return own_result if sorted(own_result) == sorted(PROJECTIONS[name]) else PROJECTIONS[name]
 
 
-def _examples_5_to_8(ian_f: Hidden, ian_m: Hidden) -> list[dict[str, Any]]:
+def _examples_5_to_8(ian_f: HiddenTable, ian_m: HiddenTable) -> list[dict[str, Any]]:
     supersets = ({TITLE: "Assistant", EDUCATION: "Coll."}, {TITLE: "Assistant", GENDER: "M", EDUCATION: "Coll."})
     kinds = {ian_f.kind(superset, DELTA) for superset in supersets}
     gender = f"non-discriminative with respect to {GENDER}"
@@ -176,11 +179,11 @@ def _examples_5_to_8(ian_f: Hidden, ian_m: Hidden) -> list[dict[str, Any]]:
     ]
 
 
-def _blank_cells(table: Hidden, cells: Collection[Cell]) -> Hidden:
-    return Hidden(table.rows, table.private, cells)
+def _blank_cells(table: HiddenTable, cells: Collection[Cell]) -> HiddenTable:
+    return HiddenTable(table.rows, table.private, cells)
 
 
-def _confidence(table: Hidden, rule: str) -> str:
+def _confidence(table: HiddenTable, rule: str) -> str:
     return f"confidence {_count_rule(table, rule).public_confidence}"
 
 
@@ -224,12 +227,12 @@ def _statements(rows: list[dict[str, Any]]) -> tuple[Statement, ...]:
     statements = []
     for example, group in groupby(rows, key=lambda row: str(row["example"])):
         of_example = list(group)
-        printed_rows = [row for row in of_example if not row["what"].endswith(_MENDED)]
+        printed_rows = [row for row in of_example if not row["what"].endswith(_MENDED_IAN)]
         same_count = sum(row["same"] for row in printed_rows)
         mended_count = sum(row["same"] for row in of_example if "(Ian F)" not in row["what"])
         paper_result = f"Example {example}: {wording.count_noun(len(printed_rows), 'number')}"
-        why = f"Table 1 prints Ian as F; with Ian as M {mended_count} of {len(printed_rows)} are the same."
+        reason = f"Table 1 prints Ian as F; with Ian as M {mended_count} of {len(printed_rows)} are the same."
         statements.append(
-            Statement(paper_result, f"{same_count} of them the same", same_count == len(printed_rows), why)
+            Statement(paper_result, f"{same_count} of them the same", same_count == len(printed_rows), reason)
         )
     return tuple(statements)

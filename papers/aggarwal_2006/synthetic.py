@@ -310,7 +310,7 @@ def figure_6(setting: Setting) -> Findings:
     )
 
 
-BLANKED = (1, 5, 10, 20, 30, 50, 100)
+BLANKING_FACTORS = (1, 5, 10, 20, 30, 50, 100)
 """Blanking factors of Figures 7 and 8."""
 TABLES = 5
 """Tables over which they take the mean."""
@@ -324,7 +324,7 @@ def _run_blankings(quick: bool) -> dict[int, list[BlankingRun]]:
         synthetic(ROWS, COLUMNS, CARDINALITY, FACTOR, SEED + table_number)
         for table_number in range(1 if quick else TABLES)
     ]
-    for factor in (1, 30) if quick else BLANKED:
+    for factor in (1, 30) if quick else BLANKING_FACTORS:
         runs_by_factor[factor] = [
             blank(table, private_share(table, SHARE, PRIVATE_SEED + table_number), 0.8, 0.001, factor)
             for table_number, table in enumerate(tables)
@@ -408,8 +408,8 @@ def _judge_privacy(runs: Sequence[BlankingRun]) -> Statement:
 
 def _compare_mean(quantity: str, paper_result: float, means: Sequence[float]) -> Statement:
     """The mean of our tables against the one table of the paper."""
-    why = f"Tables are drawn at random, and the paper reports one; ours have {min(means):,.0f} to {max(means):,.0f}."
-    return compare(quantity, [Pair(paper_result, _mean(means))], tolerate_one_more(means), reason=why)
+    reason = f"Tables are drawn at random, and the paper reports one; ours have {min(means):,.0f} to {max(means):,.0f}."
+    return compare(quantity, [Pair(paper_result, _mean(means))], tolerate_one_more(means), reason=reason)
 
 
 def figure_8(setting: Setting) -> Findings:

@@ -15,7 +15,7 @@ PAPER = Paper(
 )
 
 _COVERTYPE = ("covtype/covtype.csv.gz",)
-_OTHERS = ("wdbc/wdbc.data", "adult/adult.data")
+_OTHER_TABLES = ("wdbc/wdbc.data", "adult/adult.data")
 _DATA = "Covertype, 581,012 rows, 10 columns of numbers; classes: aspen or not, which gives the paper's Figure 8."
 _TRIALS = "500 trials, each with a new key and new knowledge points, seed 2007."
 _RADII = "The paper does not say its radius: judged at 1, 2 and 5 %, drawn at 2 %, which comes nearest to Figure 11."
@@ -135,7 +135,7 @@ STUDIES: tuple[Study, ...] = (
         states="No numbers.",
         procedure="WDBC's 30 measures, Adult's 6 columns of numbers; as Figures 8 and 11. Nothing is random.",
         module="attributes",
-        needs=_OTHERS,
+        needs=_OTHER_TABLES,
     ),
     Study(
         paper=PAPER,
@@ -146,6 +146,6 @@ STUDIES: tuple[Study, ...] = (
         procedure="As Figure 9, radius 2 %. 100 trials, each with a new key and new points, seed 2007.",
         module="curves",
         quickly="10 trials, six columns of each.",
-        needs=_OTHERS,
+        needs=_OTHER_TABLES,
     ),
 )

@@ -32,10 +32,10 @@ from sfumato.public.codes.crack_functions import KnowledgePoints, fit_curve, spr
 from sfumato.runtime.progress import report_progress
 
 Subspace = tuple[int, ...]
-SORTED: Subspace = (2,)
+SORTED_COLUMN: Subspace = (2,)
 """Attacked by sorting, where nothing is random."""
 SUBSPACES: dict[Subspace, float | None] = {
-    SORTED: 100,
+    SORTED_COLUMN: 100,
     (4,): 16,
     (7,): 25,
     (10,): 18,
@@ -129,7 +129,7 @@ def _state_subspaces(percent: Mapping[Subspace, float]) -> tuple[Statement, ...]
             compare(
                 f"{'Attributes' if len(subspace) > 1 else 'Attribute'} {' and '.join(map(str, subspace))}",
                 [Pair(paper_result, percent[subspace])],
-                MEDIANS if subspace != SORTED else WHOLE_PER_CENT,
+                MEDIANS if subspace != SORTED_COLUMN else WHOLE_PER_CENT,
                 unit=" %",
                 assumes=(CLASSES,),
             )

@@ -65,7 +65,7 @@ _ANONYMITY = (
         module="subsequences",
     ),
 )
-_LATER = (
+_LATER_STUDIES = (
     Study(
         paper=PAPER,
         name="channels",
@@ -211,5 +211,5 @@ STUDIES: tuple[Study, ...] = (
         module="attacks",
         quickly="5,000 records instead of 50,000.",
     ),
-    *_LATER,
+    *_LATER_STUDIES,
 )

@@ -33,7 +33,7 @@ TABLE_1: Mapping[tuple[float, float], tuple[float, tuple[float, float, float, fl
 }
 """How likely members of A and of B tell the truth when asked openly → bias, and for each spinner the ratio of mean
 square errors, randomized over open."""
-GUESSED: Mapping[int, float] = {1: 0.70, 5: 0.83, 15: 0.95}
+RIGHT_SHARES: Mapping[int, float] = {1: 0.70, 5: 0.83, 15: 0.95}
 """An independent count: how often the majority of this many answers is the truth, at p = 0.7."""
 
 
@@ -135,7 +135,7 @@ def averaging(setting: Setting) -> Findings:
     """What an answer that is drawn anew each time gives away."""
     people = 5_000 if setting.quick else 50_000
     rows = []
-    for times, golden in GUESSED.items():
+    for times, golden in RIGHT_SHARES.items():
         attack_shares = {
             "attacked": attack_answers(people, times, memoize=False),
             "memoized": attack_answers(people, times, memoize=True),
@@ -145,7 +145,7 @@ def averaging(setting: Setting) -> Findings:
     lines = [Curve(f"p = {p}", [(times, majority(p, times)) for times in range(1, 32, 2)]) for p in (0.6, 0.7, 0.8)] + [
         Curve("memoized, p = 0.7", [(1, 0.7), (31, 0.7)])
     ]
-    stated_points = [StatedPoint(times, share, f"{share:.0%}") for times, share in GUESSED.items()]
+    stated_points = [StatedPoint(times, share, f"{share:.0%}") for times, share in RIGHT_SHARES.items()]
     picture = draw_curves(
         "How often the majority of answers is the truth",
         Axis("answers of one person", zero=False),
@@ -156,7 +156,7 @@ def averaging(setting: Setting) -> Findings:
     return Findings(
         (
             compare(
-                f"p = .7 asked {', '.join(map(str, GUESSED))} times: guessed right",
+                f"p = .7 asked {', '.join(map(str, RIGHT_SHARES))} times: guessed right",
                 [Pair(100 * row["theirs"], 100 * row["ours"]) for row in rows],
                 Tolerance(1, "whole per cent, perhaps cut off"),
                 unit=" %",

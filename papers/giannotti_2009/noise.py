@@ -18,7 +18,7 @@ from sfumato.public.noise_law import Noise
 from sfumato.runtime.progress import report_progress
 
 CONFIDENCES = (0.5, 0.95, 0.999)
-PRINTED: Mapping[Literal["discretize", "uniform", "gaussian"], tuple[float, float, float]] = {
+PRINTED_WIDTHS: Mapping[Literal["discretize", "uniform", "gaussian"], tuple[float, float, float]] = {
     "discretize": (0.5, 0.95, 0.999),
     "uniform": (1.0, 1.9, 1.998),
     "gaussian": (1.34, 3.92, 6.8),
@@ -33,7 +33,7 @@ BINS, COUNT, SEED = 50, 10_000, 2000
 SIGMA = Noise.for_privacy("gaussian", 1.0, 0.95).scale
 """100 % privacy at 95 % confidence, of values between 0 and 1."""
 EDGES = np.linspace(0.0, 1.0, BINS + 1)
-PLANNED = {20: 0.421, 100: 0.277, 200: 0.209, 1000: 0.231, 3000: 0.331}
+STEP_ERRORS = {20: 0.421, 100: 0.277, 200: 0.209, 1000: 0.231, 3000: 0.331}
 """Steps → L1 distance by an independent count, whose setting is not recorded."""
 STEPS = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 3000)
 
@@ -42,16 +42,18 @@ def privacy_table(setting: Setting) -> Findings:
     """The slides' Table 1."""
     del setting  # drawing noise is quick enough
     chance, count = np.random.default_rng(SEED), 2_000_000
-    own_result = {(kind, c): Noise(kind=kind, scale=1.0).interval(c) for kind in PRINTED for c in CONFIDENCES}
+    own_result = {(kind, c): Noise(kind=kind, scale=1.0).interval(c) for kind in PRINTED_WIDTHS for c in CONFIDENCES}
     rows = []
-    for kind, printed_row in PRINTED.items():
+    for kind, printed_row in PRINTED_WIDTHS.items():
         noise = Noise(kind=kind, scale=1.0)
         draws = chance.uniform(-0.5, 0.5, count) if kind == "discretize" else noise.draw(chance, count)
         for confidence, paper_result in zip(CONFIDENCES, printed_row, strict=True):
             low, high = np.quantile(draws, [(1 - confidence) / 2, (1 + confidence) / 2])
             measures = {"ours": round(own_result[kind, confidence], 4), "simulated": round(float(high - low), 4)}
             rows.append({"noise": kind, "confidence": f"{confidence:.1%}", "theirs": paper_result, **measures})
-    paper_values = {(kind, c): p for kind, three in PRINTED.items() for c, p in zip(CONFIDENCES, three, strict=True)}
+    paper_values = {
+        (kind, c): p for kind, three in PRINTED_WIDTHS.items() for c, p in zip(CONFIDENCES, three, strict=True)
+    }
     # Equal widths at 50 %: 2α = W, and σ so that 1.349 σ = W / 2.
     at_high = 0.999, own_result["gaussian", 0.999] * 0.5 / own_result["gaussian", 0.5]
     return Findings(
@@ -63,7 +65,7 @@ def privacy_table(setting: Setting) -> Findings:
                     PRINTED_DIGITS[kind],
                     reason="By formula and by simulation alike; the printed numbers are cut off or misprinted.",
                 )
-                for kind in PRINTED
+                for kind in PRINTED_WIDTHS
             ),
             Statement(
                 "value distortion gives more privacy than discretization at higher confidence",
@@ -115,7 +117,7 @@ def reconstruction(_: Setting) -> Findings:
             )
             if name == "Gaussian":
                 pictures.append(case.picture(shape))
-                golden = {steps: errors_by_step[steps] for steps in PLANNED}
+                golden = {steps: errors_by_step[steps] for steps in STEP_ERRORS}
         pictures.append(
             draw_curves(
                 f"{shape.capitalize()}: error by number of steps",
@@ -140,11 +142,11 @@ def reconstruction(_: Setting) -> Findings:
 
 def _over_iterates(errors_by_step: Mapping[int, float]) -> Statement:
     """The triangles under Gaussian noise."""
-    pairs = [Pair(paper_result, errors_by_step[steps]) for steps, paper_result in PLANNED.items()]
-    quantity = f"L1 at {', '.join(map(str, PLANNED))} steps (triangles, Gaussian)"
-    why = "The setting of the independent count is not recorded."
+    pairs = [Pair(paper_result, errors_by_step[steps]) for steps, paper_result in STEP_ERRORS.items()]
+    quantity = f"L1 at {', '.join(map(str, STEP_ERRORS))} steps (triangles, Gaussian)"
+    reason = "The setting of the independent count is not recorded."
     chance = Tolerance(0.02, "other values are drawn")
-    return compare(quantity, pairs, chance, reason=why, source="independent count")
+    return compare(quantity, pairs, chance, reason=reason, source="independent count")
 
 
 def _state_errors(verdicts: list[tuple[float, float, float, float]]) -> tuple[Statement, ...]:

@@ -182,14 +182,14 @@ def bloom(setting: Setting) -> Findings:
             ),
         ),
         grids=(
-            Grid("sizes", f"Itemsets that filters show, {keys} keys each", frame_of(rows), _FEIGNED),
+            Grid("sizes", f"Itemsets that filters show, {keys} keys each", frame_of(rows), _FALSE_POSITIVES),
             Grid("attacks", "Items whose baskets are identified from filters of 128 bits, 4 hashes", frame_of(attacks)),
         ),
         plots=(_sizes(rows),),
     )
 
 
-_FEIGNED = "With the originals, false positives of the filters are removed and the result is exact."
+_FALSE_POSITIVES = "With the originals, false positives of the filters are removed and the result is exact."
 
 
 def _filter_row(data: Baskets, true: set[frozenset[str]], bits: int, hashes: int, keys: int) -> dict[str, Any]:

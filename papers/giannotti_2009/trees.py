@@ -37,7 +37,7 @@ WAYS: dict[str, tuple[Reconstruct, bool | None]] = {
 """What is reconstructed, and whether it is pruned (None: where something is)."""
 KINDS: tuple[Kind, ...] = ("gaussian", "uniform")
 LEVELS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
-_UNPRUNED = (
+_PRUNING_NOTE = (
     "Randomized is the plain tree that anyone would grow; those that reconstruct are pruned by rows that are held out. "
     "What pruning alone would give is shown beside it."
 )
@@ -91,7 +91,7 @@ def accuracy(setting: Setting) -> Findings:
         _state_accuracy(accuracies),
         (Grid("functions", f"Accuracy on 5,000 people without noise, {rows:,} to learn from", frame_of(table)),),
         tuple(_bars(privacy, functions) for privacy, functions in accuracies.items()),
-        (_UNPRUNED,),
+        (_PRUNING_NOTE,),
     )
 
 
@@ -185,7 +185,7 @@ def privacy_levels(setting: Setting) -> Findings:
         state_privacy_levels(frame),
         (Grid("levels", f"Accuracy on 5,000 people without noise, {rows:,} to learn from", frame),),
         tuple(_draw_levels(function, frame.filter(pl.col("function") == function)) for function in functions),
-        (_UNPRUNED,),
+        (_PRUNING_NOTE,),
     )
 
 

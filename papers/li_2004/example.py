@@ -22,7 +22,7 @@ AGE, GENDER, LOCATION, AMOUNT = "Age", "Gender", "Location", "Amount"
 PATTERN = (AGE, GENDER, LOCATION)
 AMOUNTS = ("Low", "Med", "High")
 SHARE = 0.5
-_PRINTED = """
+_PRINTED_TABLE = """
 30–39 Female CA Med U
 30–39 Female NY Low V1
 30–39 Female NY Low V1
@@ -40,7 +40,7 @@ _PRINTED = """
 50–59 Male CA High -
 50–59 Male NY High U
 """
-CUSTOMERS = tuple(tuple(line.split()) for line in _PRINTED.split("\n") if line)
+CUSTOMERS = tuple(tuple(line.split()) for line in _PRINTED_TABLE.split("\n") if line)
 """Table 1: age, gender, location, amount, status."""
 
 POSTERIORS = {
@@ -55,9 +55,9 @@ POSTERIORS = {
     11: (0.0769, 0.0684, 0.8547),
 }
 """Table 3: p(Low | x), p(Med | x), p(High | x) by number of record."""
-STARTED = {1: "High", 13: "Med", 16: "Low", 2: "Med", 4: "High", 11: "Low"}
+FIRST_CHANGES = {1: "High", 13: "Med", 16: "Low", 2: "Med", 4: "High", 11: "Low"}
 """Table 3, Phase I: who is changed to what."""
-ENDED = {6: "Low", 7: "High", 10: "Med", 2: "Med", 4: "High", 11: "Low"}
+LAST_CHANGES = {6: "Low", 7: "High", 10: "Med", 2: "Med", 4: "High", 11: "Low"}
 """Table 3, Phase II."""
 DIFFERENCES = {
     1: (0.7395, 0.0),
@@ -136,7 +136,7 @@ def example(setting: Setting) -> Findings:
     """Everything that Tables 1 and 3 state."""
     del setting  # sixteen rows are quick enough
     case = Example.of(insurance())
-    start = case.answer(STARTED)
+    start = case.answer(FIRST_CHANGES)
     phase_two = run_phase_two(case.records, start)
     best = find_best_answer(case.records, 0, 60.0, np.random.default_rng(0)).objective / UNIT
     start_cost, end_cost = start.compute_cost(case.records) / UNIT, phase_two.answer.compute_cost(case.records) / UNIT

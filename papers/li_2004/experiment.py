@@ -72,9 +72,9 @@ def require_all_intervals(several: Mapping[int, Findings]) -> tuple[Statement, .
 
 _CUT = f"; numbers cut into {INTERVALS} intervals"
 _STAND_IN = "The paper's offers are not available; ours are invented data of the same size and shape."
-_DELETED = Tolerance(0.02, "which records are deleted is drawn at random", relative=True)
+_DELETION_TOLERANCE = Tolerance(0.02, "which records are deleted is drawn at random", relative=True)
 _TWO_ERRORS = Tolerance(0.5, "about two standard errors of an error rate over 25,049 records")
-_SWAPPED = Tolerance(0.05, "which records are deleted and swapped is drawn at random", relative=True)
+_SWAP_TOLERANCE = Tolerance(0.05, "which records are deleted and swapped is drawn at random", relative=True)
 _LEARNER = (
     "Quinlan's program divides records with missing values among branches and raises branches; ours does neither."
 )
@@ -164,11 +164,11 @@ def _codes(column: pl.Series) -> Ints:
     return column.rank("dense").cast(pl.Int64).to_numpy().astype(np.int64) - 1
 
 
-_PLACE = {"original": 0, "optimal": 1, "as published": 1, "random": 2}
+_WAY_INDICES = {"original": 0, "optimal": 1, "as published": 1, "random": 2}
 
 
 def _row(way: _Way, paper_table: Table4, table: Table, column: str) -> dict[str, Any]:
-    row_index = _PLACE[way.name]
+    row_index = _WAY_INDICES[way.name]
     return {
         "data": way.name,
         "error_theirs": paper_table.error[row_index],
@@ -216,7 +216,7 @@ def _statements(ways: list[_Way], paper_table: Table4, status: dict[str, int]) -
         Pair(paper_table.unique, status["unique"]),
     )
     return (
-        compare("Identifiable records, and unique ones", counts, _DELETED),
+        compare("Identifiable records, and unique ones", counts, _DELETION_TOLERANCE),
         compare(
             "Error on the originals, swapped, at random",
             list(map(Pair, paper_table.error, errors)),
@@ -227,7 +227,7 @@ def _statements(ways: list[_Way], paper_table: Table4, status: dict[str, int]) -
         compare(
             "Leaves on the originals, swapped, at random",
             list(map(Pair, paper_table.leaves, leaves)),
-            _SWAPPED,
+            _SWAP_TOLERANCE,
             reason=_LEARNER,
         ),
         Statement(

@@ -17,7 +17,7 @@ from sfumato.protect.sequences.anonymize_sequences import AnonymizeSequences
 from sfumato.sequences import Sequences
 
 DATABASE = ("BC", "ABCD", "ABCD", "BCE")
-PUBLISHED = ("BC", "ABCD", "ABCD", "BC")
+PUBLISHED_SEQUENCES = ("BC", "ABCD", "ABCD", "BC")
 HARMFUL = {"E", "BE", "CE", "BCE"}
 COUNTER_EXAMPLE = ("A", "AXB", "XB", "XB")
 K = 2
@@ -59,9 +59,9 @@ def example(setting: Setting) -> Findings:
                 source="independent count",
             ),
             Statement(
-                f"D' = {', '.join(PUBLISHED)} is {K}-anonymous.",
+                f"D' = {', '.join(PUBLISHED_SEQUENCES)} is {K}-anonymous.",
                 f"{', '.join(own_result)}; rare in it: {write(list_rare(own_result)) or 'nothing'}.",
-                own_result == PUBLISHED and not list_rare(own_result),
+                own_result == PUBLISHED_SEQUENCES and not list_rare(own_result),
             ),
             _compare_patterns(),
             Statement(

@@ -45,7 +45,7 @@ NINE = {
     "B ⇒ AC": (50, 75),
 }
 """Section 2.1: the rules of D, with support and confidence in percent."""
-HIDDEN = {"B ⇒ C": (50, 60), "AB ⇒ C": (50, 60), "B ⇒ AC": (50, 60)}
+HIDDEN_RULES = {"B ⇒ C": (50, 60), "AB ⇒ C": (50, 60), "B ⇒ AC": (50, 60)}
 """Section 2.1: what is left of three of them when T5 is made AB."""
 
 
@@ -60,7 +60,7 @@ class PrintedRule:
     confidence: int
 
 
-PRINTED = (
+PRINTED_RULES = (
     PrintedRule(1, "D", "B ⇒ C", 50, 75),
     PrintedRule(1, "D1", "B ⇒ C", 50, 60),
     PrintedRule(1, "D1", "A ⇒ B", 67, 83),

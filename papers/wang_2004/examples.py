@@ -9,9 +9,9 @@ from papers.study import Assumption, Findings, Grid, Setting, Statement, frame_o
 from papers.wang_2004.data import (
     CONFIDENCE,
     DATABASES,
-    HIDDEN,
+    HIDDEN_RULES,
     NINE,
-    PRINTED,
+    PRINTED_RULES,
     SUPPORT,
     baskets,
     bits,
@@ -68,7 +68,7 @@ def table_1(setting: Setting) -> Findings:
     }
     by_book = {rule for rule in list_rules(DATABASES["D"]) if count_rule(DATABASES["D"], rule).shows}
     rows = [_rule_row("D", rule, *percentages) for rule, percentages in NINE.items()]
-    hidden_rows = [_rule_row("D1", rule, *percentages) for rule, percentages in HIDDEN.items()]
+    hidden_rows = [_rule_row("D1", rule, *percentages) for rule, percentages in HIDDEN_RULES.items()]
     rules_about_c = find_rules_about(DATABASES["D1"], "C")
     return Findings(
         statements=(
@@ -122,7 +122,7 @@ def examples(setting: Setting) -> Findings:
     database_rows = [_database_row(*run) for run in RUNS]
     rule_rows = [
         {"example": rule.example, **_rule_row(rule.database, rule.rule, rule.support, rule.confidence)}
-        for rule in PRINTED
+        for rule in PRINTED_RULES
     ]
     return Findings(
         statements=(

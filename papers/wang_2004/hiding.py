@@ -36,7 +36,7 @@ class Case:
     items: str
     strategy: str
     stays: str
-    why: str
+    reason: str
 
 
 CASES = (
@@ -69,13 +69,13 @@ def left_over(setting: Setting) -> Findings:
                 "ISLF: no rule with a hidden item on its right side will be discovered.",
                 f"It leaves some on {len(islf)} of 2 databases made for it: {'; '.join(islf)}.",
                 not islf,
-                _WHY,
+                _LEFT_ITEM_NOTE,
             ),
             Statement(
                 "DSRF: no rule with a hidden item on its right side will be discovered.",
                 f"It leaves some on {len(dsrf)} of 2 databases made for it: {'; '.join(dsrf)}.",
                 not dsrf,
-                _WHY,
+                _LEFT_ITEM_NOTE,
             ),
             Statement(
                 "The same aim, for our complete and exact strategies.",
@@ -94,7 +94,7 @@ def left_over(setting: Setting) -> Findings:
     )
 
 
-_WHY = (
+_LEFT_ITEM_NOTE = (
     "The algorithms look at rules with one item on the left, and AB ⇒ C may show where neither A ⇒ C nor B ⇒ C do; "
     "they take the items one after the other and never look back."
 )
@@ -118,7 +118,7 @@ def _case_row(case: Case) -> dict[str, Any]:
         "algorithm": case.strategy.upper(),
         "published": ", ".join(release_rows),
         "rules_left": ", ".join(f"{rule} {count_rule(release_rows, rule)}" for rule in leftover_rules),
-        "because": case.why,
+        "because": case.reason,
         "left_by_complete": len(_find_leftovers(case.rows, case.items, "complete")),
         "left_by_exact": len(_find_leftovers(case.rows, case.items, "exact")),
     }
@@ -126,7 +126,7 @@ def _case_row(case: Case) -> dict[str, Any]:
 
 ROWS, ITEMS, SEED = 1000, 15, 2004
 SHOP_SUPPORT = 0.05
-HIDDEN = ("i03", "i12")
+HIDDEN_ITEMS = ("i03", "i12")
 
 
 def side_effects(setting: Setting) -> Findings:
@@ -134,7 +134,7 @@ def side_effects(setting: Setting) -> Findings:
     large = "1,000 baskets, hiding two items"
     scenes = {
         "D, hiding C and B": (baskets(DATABASES["D"]), ("C", "B"), SUPPORT),
-        large: (draw_baskets(ROWS, ITEMS, SEED), HIDDEN, SHOP_SUPPORT),
+        large: (draw_baskets(ROWS, ITEMS, SEED), HIDDEN_ITEMS, SHOP_SUPPORT),
     }
     effects_by_scene = {
         name: {strategy: _effects(data, items, support, strategy) for strategy in STRATEGIES}

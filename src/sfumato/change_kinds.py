@@ -65,12 +65,12 @@ class LossWords(NamedTuple):
     """The line below it: where, or in what."""
 
 
-_NONE: frozenset[CellDifference] = frozenset()
+_NO_DIFFERENCES: frozenset[CellDifference] = frozenset()
 _ANY = frozenset(CellDifference)
-_BLANKED = frozenset({CellDifference.BLANKED})
+_BLANKS = frozenset({CellDifference.BLANKED})
 _LABELS = frozenset({CellDifference.COARSER, CellDifference.SUPPRESSED})
-_RECODED = frozenset({CellDifference.COARSER, CellDifference.OTHER})
-_RECODED_AND_FILLED = _RECODED | {CellDifference.FILLED}
+_NEW_LABELS = frozenset({CellDifference.COARSER, CellDifference.OTHER})
+_RECODED_AND_FILLED = _NEW_LABELS | {CellDifference.FILLED}
 
 
 class KindMeaning(NamedTuple):
@@ -153,7 +153,7 @@ class ChangeKind(StrEnum):
 
     KEPT = (
         "kept",
-        KindMeaning("unchanged", _NONE, hides_cells=False, is_original_or_label=True, is_of_any_method=True),
+        KindMeaning("unchanged", _NO_DIFFERENCES, hides_cells=False, is_original_or_label=True, is_of_any_method=True),
     )
     GENERALIZED = (
         "generalized",
@@ -184,7 +184,7 @@ class ChangeKind(StrEnum):
         "rounded",
         KindMeaning(
             "rounded to multiples of a step",
-            _RECODED,
+            _NEW_LABELS,
             loss=LossMeasure.CHANGED_KNOWN_CELLS,
             loss_words=LossWords(
                 "Of the known numbers in the rounded columns, the share that was changed.",
@@ -200,7 +200,7 @@ class ChangeKind(StrEnum):
         "capped",
         KindMeaning(
             "extremes capped",
-            _RECODED,
+            _NEW_LABELS,
             most_new_values=2,
             loss=LossMeasure.CHANGED_KNOWN_CELLS,
             loss_words=LossWords(
@@ -247,7 +247,7 @@ class ChangeKind(StrEnum):
         "noise",
         KindMeaning(
             "noise added",
-            _RECODED,
+            _NEW_LABELS,
             loss=LossMeasure.NOISE_SHARE,
             loss_words=LossWords(
                 "Of the spread (variance) of the published numbers, the share that is noise.",
@@ -263,7 +263,7 @@ class ChangeKind(StrEnum):
         "intervals",
         KindMeaning(
             "midpoints of intervals",
-            _RECODED,
+            _NEW_LABELS,
             loss=LossMeasure.MIDPOINT_SHARE,
             loss_words=LossWords(
                 "Of the spread (variance) of the numbers, the share that the midpoints do not show; the method "
@@ -314,7 +314,7 @@ class ChangeKind(StrEnum):
         "blanked",
         KindMeaning(
             "some cells may be blanked",
-            _BLANKED,
+            _BLANKS,
             is_original_or_label=True,
             techniques=("masking", "local suppression"),
         ),
@@ -341,7 +341,7 @@ class ChangeKind(StrEnum):
     @property
     def is_exact(self) -> bool:
         """Whether a cell that is not empty is the original."""
-        return self.meaning.differences <= _BLANKED
+        return self.meaning.differences <= _BLANKS
 
     @property
     def is_truthful(self) -> bool:

@@ -23,7 +23,7 @@ from sfumato.data.items.rule_set_files import RuleCount, RuleSet, read_rule_set,
 from sfumato.errors import DataError
 from sfumato.patterns import Patterns
 
-NOTHING = -1
+EMPTY_SIDE = -1
 """The number of an empty left side, which all baskets hold."""
 
 
@@ -59,7 +59,7 @@ class Rules(Patterns):
         del supports[frozenset()]
         patterns = Patterns.of(supports.items(), baskets)
         number = {frozenset(items): index for index, (items, _) in enumerate(patterns.to_lists())}
-        number[frozenset()] = NOTHING
+        number[frozenset()] = EMPTY_SIDE
         pairs = sorted(
             {(number[frozenset((*rule.left, *rule.right))], number[frozenset(rule.left)]) for rule in counts},
             key=lambda pair: _rank(patterns, *pair),
@@ -85,9 +85,9 @@ class Rules(Patterns):
         sets = [tuple(items) for items, _ in self.to_lists()]
         counts = []
         for whole, left_index in zip(self.wholes.tolist(), self.lefts.tolist(), strict=True):
-            left_items: Items = () if left_index == NOTHING else sets[left_index]
+            left_items: Items = () if left_index == EMPTY_SIDE else sets[left_index]
             right = tuple(item for item in sets[whole] if item not in left_items)
-            of_left = self.baskets if left_index == NOTHING else int(self.supports[left_index])
+            of_left = self.baskets if left_index == EMPTY_SIDE else int(self.supports[left_index])
             counts.append(RuleCount(left_items, right, int(self.supports[whole]), of_left))
         return tuple(counts)
 
@@ -129,6 +129,6 @@ class Rules(Patterns):
 def _rank(patterns: Patterns, whole: int, left_index: int) -> tuple[Fraction, int, int, int, int]:
     """Confident, supported and short rules first; patterns are sorted by length, then by items."""
     support = int(patterns.supports[whole])
-    of_left = patterns.baskets if left_index == NOTHING else int(patterns.supports[left_index])
-    length = 0 if left_index == NOTHING else int(patterns.offsets[left_index + 1] - patterns.offsets[left_index])
+    of_left = patterns.baskets if left_index == EMPTY_SIDE else int(patterns.supports[left_index])
+    length = 0 if left_index == EMPTY_SIDE else int(patterns.offsets[left_index + 1] - patterns.offsets[left_index])
     return -Fraction(support, max(of_left, 1)), -support, length, left_index, whole

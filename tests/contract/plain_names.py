@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Words that do not say what a thing is: nothing is called by one alone, no function, variable, field or parameter."""
+"""Words that do not say what a thing is: nothing is called by one alone, whether it is written in capitals or not.
+
+That is no function, class, constant, variable, field or parameter.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,22 @@ _PRONOUNS = """
     this those what which who whom whose yours
 """
 _ADVERBS = """
-    again ahead alone already also away back elsewhere else enough ever here however later much never now often once
-    only quite rather so soon then there thus together too twice very when where while yet
+    again ahead alone already also away back elsewhere else enough ever here how however later much never now often
+    once only quite rather so soon then there thus together too twice very when where while why yet
 """
 _PARTICIPLES = """
     begun bent born bought broken brought built caught chosen come done drawn driven fallen felt forgotten found given
     gone grown heard held hidden kept known laid learnt led left lent let lost made meant met paid put said seen sent
-    shown sold sought spelt spent stood taken thought thrown told torn understood won worn written
+    shown sold sought spelt spent stood taken thought thrown told torn understood used won worn written
 """
-_VAGUE = "place"
+_VAGUE = "place things"
 AVOIDED = frozenset(f"{_PREPOSITIONS} {_PRONOUNS} {_ADVERBS} {_PARTICIPLES} {_VAGUE}".split())
+_VAGUE_CONSTANTS = frozenset({"other"})
+"""Words that say enough of what stands beside something, but not of a value of a module."""
+_CLASSES = frozenset({"Remining", "Sorting", "Why"})
+"""Classes that users call so: two attacks, and why a column is at its level."""
+_PARAMETERS = {"estimate_itemsets": {"of"}, "estimate_rules": {"of"}}
+"""Function → parameters that users write."""
 _FUNCTIONS = frozenset({"averaging", "mine"})
 """Functions that users call so: a study of papers/, and the verb; as the name of a value, `mine` is a pronoun."""
 _NOUNS_IN_ING = """
@@ -45,7 +54,8 @@ _PAIRS = {"left": "right", "before": "after", "after": "before"}
 WRITTEN = {
     "Accuracy": {"kept", "released"}, "AnonymityDetails": {"checked", "examined"}, "AnswerChannel": {"memoized"},
     "BackgroundKnowledge": {"excluded"}, "BetaLikeness": {"enhanced"}, "CertifiedAttack": {"guessing"},
-    "CertifiedChange": {"starred"}, "CertifiedClaim": {"measured"}, "CertifiedVerdict": {"accepted", "unchecked"},
+    "CertifiedChange": {"starred"}, "CertifiedClaim": {"measured"}, "CertifiedSuppression": {"why"},
+    "CertifiedVerdict": {"accepted", "unchecked"},
     "Change": {"starred"}, "ClassEntropy": {"together"}, "ColumnDifference": {"blanked", "filled", "suppressed"},
     "ColumnKey": {"rising"}, "Composition": {"against"}, "CopiedRecords": {"known", "within"},
     "Details": {"suppressed"}, "EncodeBloom": {"keyed"}, "EntropyChange": {"released"},
@@ -75,18 +85,22 @@ class GivenName(NamedTuple):
 def is_avoided(name: str) -> bool:
     """Whether a name is a single word that does not say what the thing is: a participle, a preposition, a pronoun."""
     word = name.strip("_")
-    is_compound = "_" in word or any(letter.isupper() for letter in word[1:])
-    if name.startswith("__") or is_compound or word in _TERMS:
+    is_constant = word.isupper()
+    is_compound = "_" in word or (not is_constant and any(letter.isupper() for letter in word[1:]))
+    if name.startswith("__") or is_compound or word in _CLASSES or word.lower() in _TERMS:
         return False
+    if is_constant and word.lower() in _VAGUE_CONSTANTS:
+        return True
+    word = word.lower()
     is_past = word.endswith("ed") and len(word) > len("need") and word not in _NOUNS_IN_ED
-    return word in AVOIDED or is_past or (word.islower() and word.endswith("ing") and word not in NOUNS_IN_ING)
+    return word in AVOIDED or is_past or (word.endswith("ing") and word not in NOUNS_IN_ING)
 
 
 def list_avoided(tree: ast.Module) -> Iterator[GivenName]:
     """Every name of a module that does not say what the thing is."""
     for binding in _list_given(tree, "", tree.body):
         pair = _PAIRS.get(binding.name.strip("_"))
-        is_constructor = binding.name == "of"
+        is_constructor = binding.is_function and binding.name == "of"
         is_verb = binding.is_function and binding.name.strip("_") in _FUNCTIONS
         if is_avoided(binding.name) and not (is_constructor or is_verb or pair in binding.neighbours):
             yield binding
@@ -103,8 +117,11 @@ def _list_given(node: ast.AST, owner: str, body: list[ast.stmt]) -> Iterator[Giv
     bases = [ast.unparse(base).split(".")[-1] for base in node.bases] if isinstance(node, ast.ClassDef) else []
     # What a class of this package must be called so, is called so in a class made of it.
     allowed_names = set().union(*(WRITTEN.get(name, set()) for name in (owner, *bases)))
+    allowed_names |= _PARAMETERS.get(getattr(node, "name", ""), set())
+    # A member of an enumeration is read with its class, and repeats the value that files write.
+    is_enumeration = any(base.endswith("Enum") for base in bases)
     for line, name, is_function in bindings:
-        if name.strip("_") not in allowed_names:
+        if name.strip("_") not in allowed_names and not (is_enumeration and name.isupper()):
             yield GivenName(line, name, owner, neighbours, is_function)
     for inner in _list_inner(body):
         yield from _list_given(inner, inner.name if isinstance(inner, ast.ClassDef) else owner, inner.body)
@@ -128,10 +145,12 @@ def _list_own(part: ast.AST, is_head: bool) -> Iterator[tuple[int, str]]:
             yield part.lineno, part.name
         elif not isinstance(part, ast.ClassDef):
             arguments = part.args
-            for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-                # The options of a command are what typer finds in its arguments.
+            several = [argument for argument in (arguments.vararg, arguments.kwarg) if argument is not None]
+            for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, *several):
+                # The options of a command are what typer finds in its arguments, unless it is told their names.
                 kind = ast.unparse(argument.annotation or ast.Constant(0))
-                if "typer." not in kind and not kind.startswith("options."):
+                is_option = "typer." in kind or kind.startswith("options.")
+                if not is_option or "Option('--" in kind:
                     yield argument.lineno, argument.arg
         return
     if is_head:
@@ -143,3 +162,5 @@ def _list_own(part: ast.AST, is_head: bool) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.attr
         elif isinstance(node, ast.arg):
             yield node.lineno, node.arg
+        elif isinstance(node, ast.ExceptHandler) and node.name is not None:
+            yield node.lineno, node.name

@@ -203,7 +203,7 @@ def draw_policy(chance: random.Random, folder: Path) -> tuple[Fields, Cells]:
     return fields, people
 
 
-def run_policy(fields: Fields, people: Cells, folder: Path) -> Outcome:
+def run_random_policy(fields: Fields, people: Cells, folder: Path) -> Outcome:
     """Run a policy, and look at everything it says and writes."""
     out = folder / "out"
     try:

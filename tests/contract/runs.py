@@ -85,7 +85,7 @@ def _run_truthful(example: Example, policy: Any, out: Path) -> Run:
     """Run a policy; if what the method says of itself does not fit its release, say what to say instead."""
     name = type(example.subject).__name__
     try:
-        return pipeline.run(policy, out)
+        return pipeline.run_policy(policy, out)
     except sf.DataError as error:
         unlike_labels = "generalized tables only" in str(error) or "published labels are neither" in str(error)
         if unlike_labels and example.subject.truthful:

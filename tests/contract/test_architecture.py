@@ -120,10 +120,11 @@ def check_arguments(tree: ast.Module) -> None:
 
 
 def check_names(tree: ast.Module) -> None:
-    """Stop at a name that is a participle, a preposition or a pronoun: it does not say what the thing is."""
+    """Stop at a name that is a participle, a preposition, a pronoun or an adverb: it does not say what the thing is."""
     names = [f'"{binding.name}" (line {binding.line})' for binding in list_avoided(tree)]
     assert not names, (
-        f"{', '.join(names)} does not say what it is: name each by a noun, such as claims, row_index or kept_rows; "
+        f"{', '.join(names)} does not say what it is: name each by a noun, such as claims, row_index or kept_rows, a "
+        "constant such as MOST_ROWS, a class such as ColumnPrices, a flag such as is_kept; "
         "what must be called so because users or files do, is listed in tests/contract/plain_names.py"
     )
 
@@ -273,6 +274,18 @@ def test_what_is_against_the_rules_is_noticed() -> None:
         "def f():\n    def g():\n        blanked = 1",
         "mine, theirs = rows",
         "class A:\n    asking: int",
+        "SHOWN = 20",
+        "_OTHERS: str = '*'",
+        "OTHER = 'other'",
+        "FIRST, PAUSED = range(2)",
+        "class Of:\n    pass",
+        "Held = Annotated[str, 1]",
+        "class A:\n    KNOWN = 1",
+        "def f(of): pass",
+        "def f(*others): pass",
+        "def f(used, why): pass",
+        "def f(given: Annotated[str, typer.Option('--input')]): pass",
+        "try:\n    f()\nexcept ValueError as why:\n    pass",
     ):
         with pytest.raises(AssertionError, match="does not say what it is"):
             check_names(ast.parse(code))
@@ -283,6 +296,11 @@ def test_what_is_against_the_rules_is_noticed() -> None:
         "class A(BackgroundKnowledge):\n    excluded = 1",
         "def mine(reading): pass",
         "seed = speed = kept_rows = 1",
+        "SHOWN_ROWS = SEED = X = 1",
+        "class ShownRows:\n    pass",
+        "class Status(StrEnum):\n    PASSED = 'passed'",
+        "def estimate_itemsets(release, of): pass",
+        "def f(given: Annotated[str, typer.Option()], shown: options.Shown): pass",
     ):
         check_names(ast.parse(code))
     for code in (

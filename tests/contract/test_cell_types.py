@@ -152,7 +152,7 @@ def test_a_check_of_types_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     made, claim = find_grouped()
     assert find_other_measure(made, claim) == ""
     typed = replace(CHECKS[claim.measure], measure=count_unequal(pl.Series.to_list))
-    monkeypatch.setitem(checks._LOADED, claim.measure, typed)
+    monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, typed)
     assert find_other_measure(made, claim).startswith("as text")
 
 
@@ -169,5 +169,5 @@ def test_a_check_of_other_texts_is_noticed(monkeypatch: pytest.MonkeyPatch, read
     made, claim = find_grouped()
     assert find_equal_text(made, claim, "education") == ""
     lax = replace(CHECKS[claim.measure], measure=count_unequal(read_cells))
-    monkeypatch.setitem(checks._LOADED, claim.measure, lax)
+    monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, lax)
     assert find_equal_text(made, claim, "education")

@@ -311,9 +311,9 @@ def test_a_check_that_ignores_an_option_is_noticed(monkeypatch: pytest.MonkeyPat
     assert find_other_cells(*results) == find_other_cells(*results[::-1]) == ""
     whole = checks.CHECKS["numbers_between_steps"]
     lax = replace(whole, measure=lambda evidence, arguments: whole.measure(evidence, {**arguments, "step": 5}))
-    monkeypatch.setitem(checks._LOADED, "numbers_between_steps", lax)
+    monkeypatch.setitem(checks._LOADED_CHECKS, "numbers_between_steps", lax)
     monkeypatch.setitem(
-        checks._LOADED, "largest_rounding", replace(checks.CHECKS["largest_rounding"], measure=lambda *_: 0)
+        checks._LOADED_CHECKS, "largest_rounding", replace(checks.CHECKS["largest_rounding"], measure=lambda *_: 0)
     )
     assert find_other_cells(results[1], results[0]) == "age"
 
@@ -482,7 +482,7 @@ def test_a_lax_limit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
         def forgive(evidence: checks.Evidence, arguments: Mapping[str, Any], allowed: float = allowance) -> Number:
             return max(float(whole.measure(evidence, arguments)) - allowed, 0.0)
 
-        monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=forgive))
+        monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, replace(whole, measure=forgive))
         assert find_lax_limit(result, claim, "age")
 
 
@@ -505,7 +505,7 @@ def test_a_check_that_takes_a_mean_or_skips_a_row_is_noticed(monkeypatch: pytest
         return round(wrong / len(right) + 0.4)
 
     for check, end in ((count_but_last, "last"), (take_mean, "first")):
-        monkeypatch.setitem(checks._LOADED, claim.measure, replace(checks.CHECKS[claim.measure], measure=check))
+        monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, replace(checks.CHECKS[claim.measure], measure=check))
         assert find_unread_row(result, claim, "age") == end
 
 
@@ -601,7 +601,7 @@ def test_a_check_that_crashes_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
         lambda evidence, _: evidence.published_data.frame["age"].cast(pl.Float64).sum(),
     ]
     for measure in rash:
-        monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=measure))
+        monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, replace(whole, measure=measure))
         assert find_crash(result, claim, "age")
 
 
@@ -617,7 +617,7 @@ def test_a_check_of_the_first_column_alone_is_noticed(monkeypatch: pytest.Monkey
         whole,
         measure=lambda evidence, arguments: whole.measure(evidence, {**arguments, "columns": arguments["columns"][:1]}),
     )
-    monkeypatch.setitem(checks._LOADED, claim.measure, lazy)
+    monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, lazy)
     assert find_unread(result, claim, ("age", "weight")) == ["weight"]
 
 
@@ -634,7 +634,7 @@ def test_a_check_of_one_end_alone_is_noticed(monkeypatch: pytest.MonkeyPatch, ch
         return choose([int((evidence.published_data.frame["age"] == arguments[end]).sum()) for end in ("floor", "cap")])
 
     whole = checks.CHECKS[claim.measure]
-    monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=count_rows))
+    monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, replace(whole, measure=count_rows))
     assert find_unseen_value(result, claim, "age") != ""
 
 
@@ -668,7 +668,7 @@ def test_a_check_that_skips_the_ends_is_noticed(monkeypatch: pytest.MonkeyPatch)
         )
         return whole.measure(replace(evidence, published_data=published, original=original, rows=None), arguments)
 
-    monkeypatch.setitem(checks._LOADED, "miscoded_cells", replace(whole, measure=count_inside))
+    monkeypatch.setitem(checks._LOADED_CHECKS, "miscoded_cells", replace(whole, measure=count_inside))
     unseen = [
         cells
         for cells in nudge_cells(result, "age")
@@ -685,7 +685,7 @@ def test_a_check_with_too_much_tolerance_is_noticed(monkeypatch: pytest.MonkeyPa
         cells = [float(cell) for name in arguments["columns"] for cell in evidence.published_data.frame[name]]
         return sum(abs(cell - round(cell / 5) * 5) > 1.5 for cell in cells)
 
-    monkeypatch.setitem(checks._LOADED, "numbers_between_steps", replace(whole, measure=count_far_off))
+    monkeypatch.setitem(checks._LOADED_CHECKS, "numbers_between_steps", replace(whole, measure=count_far_off))
     assert "an original" in find_unbound(result, "age")
 
 
@@ -704,5 +704,5 @@ def test_a_check_of_some_rows_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
         published, original = (t.with_frame(t.frame.head(50)) for t in (evidence.published_data, evidence.original))
         return whole.measure(replace(evidence, published_data=published, original=original, rows=None), arguments)
 
-    monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=measure_head))
+    monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, replace(whole, measure=measure_head))
     assert find_unread_rows(result, claim, "age") == "last"

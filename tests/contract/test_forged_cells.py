@@ -288,7 +288,7 @@ def test_checks_that_look_away_are_noticed(monkeypatch: pytest.MonkeyPatch) -> N
     whole = checks.CHECKS[claim.measure]
     assert list_faults() == ["", "", "", ""]
     for index, measure in enumerate((skip_negative, skip_words, allow_more, skip_column)):
-        monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=measure))
+        monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, replace(whole, measure=measure))
         assert list_faults()[index], measure.__name__
 
 

@@ -359,7 +359,7 @@ def test_checks_that_have_a_size_are_noticed(monkeypatch: pytest.MonkeyPatch) ->
     assert list_faults() == ["", "", ""]
     whole = checks.CHECKS["numbers_between_steps"]
     for index, measure in enumerate((allow_millionth, skip_large, skip_rows)):
-        monkeypatch.setitem(checks._LOADED, "numbers_between_steps", replace(whole, measure=measure))
+        monkeypatch.setitem(checks._LOADED_CHECKS, "numbers_between_steps", replace(whole, measure=measure))
         assert list_faults()[index] == "numbers_between_steps", measure.__name__
 
 

@@ -393,7 +393,7 @@ def test_a_check_that_tells_a_cell_is_noticed(monkeypatch: pytest.MonkeyPatch) -
         return float(evidence.published_data.frame["age"].cast(pl.Float64).sum())
 
     for measure, words in ((whole.measure, ""), (tell, "tells a cell"), (convert, "crashes")):
-        monkeypatch.setitem(checks._LOADED, "numbers_between_steps", replace(whole, measure=measure))
+        monkeypatch.setitem(checks._LOADED_CHECKS, "numbers_between_steps", replace(whole, measure=measure))
         wrong = find_telling_check(result, "age", cell)
         assert words in wrong and bool(words) == bool(wrong)
 

@@ -185,7 +185,7 @@ def test_a_check_that_ignores_case_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     assert find_unnoticed_text(result, name) == ""
     for measure in {claim.measure for claim in result.release.claims}:
         lax = replace(checks.CHECKS[measure], measure=lambda *_: 20)
-        monkeypatch.setitem(checks._LOADED, measure, lax)
+        monkeypatch.setitem(checks._LOADED_CHECKS, measure, lax)
     always = result._replace(
         release=replace(
             result.release,

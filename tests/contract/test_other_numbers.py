@@ -116,7 +116,7 @@ def test_a_check_that_forgets_negative_numbers_is_noticed(monkeypatch: pytest.Mo
             )
             return measure(replace(evidence, published_data=published, original=original, rows=None), arguments)
 
-        monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=measure_positive))
+        monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, replace(whole, measure=measure_positive))
     assert "an original" in find_unbound(lower, "age")
 
 

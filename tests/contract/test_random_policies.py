@@ -22,7 +22,7 @@ from tests.contract.random_policies import (
     draw_new_method,
     draw_policy,
     find_new_examples,
-    run_policy,
+    run_random_policy,
 )
 
 SOME, ODD, MANY = 20, 12, 10_000
@@ -41,7 +41,7 @@ def try_policies(folder: Path, seeds: range, draw: Draw = draw_policy) -> Counte
         seed_folder = folder / str(seed)
         seed_folder.mkdir()
         fields, people = draw(random.Random(seed), seed_folder)
-        outcome = run_policy(fields, people, seed_folder)
+        outcome = run_random_policy(fields, people, seed_folder)
         assert not outcome.problems, (seed, outcome, json.dumps(fields["protect"]))
         kinds[outcome.kind] += 1
     return kinds
@@ -79,7 +79,7 @@ def test_a_new_method_is_released_from_its_example(tmp_path: Path) -> None:
         fields, people = draw_policy(chance, seed_folder)
         fields |= {"protect": [draw_new_method(chance)], "gate": {}}
         fields["accept"] = dict.fromkeys(fields["roles"]["insensitive"], "invented people")
-        outcome = run_policy(fields, people, seed_folder)
+        outcome = run_random_policy(fields, people, seed_folder)
         assert not outcome.problems, (seed, outcome, json.dumps(fields["protect"]))
         released[fields["protect"][0]["method"]] += outcome.kind == "released"
     missing_methods = sorted(name for name in find_new_examples() if not released[name])

@@ -26,10 +26,10 @@ from sfumato.protect.anonymity.stored_top_code import StoredTopCode
 from sfumato.protect.method import KeyedMethod
 from sfumato.protect.stored_method import StoredBasketMethod, StoredMethod, StoredTableMethod, list_stored_methods
 from sfumato.runtime.lazy import (
-    _CHECKED,
-    _CHECKED_IN_FILES,
     _CHECKS,
+    _CLAIM_CHECK,
     _PACKAGE_OF,
+    _STORED_CLAIM_CHECK,
     _read_sources,
     find_checks,
     find_stored_checks,
@@ -153,7 +153,7 @@ def test_checks_lie_in_the_family_of_a_method_that_claims_them(kind: type[sf.Met
         )
 
 
-@pytest.mark.parametrize("pattern", [_CHECKED, _CHECKED_IN_FILES], ids=["in memory", "in files"])
+@pytest.mark.parametrize("pattern", [_CLAIM_CHECK, _STORED_CLAIM_CHECK], ids=["in memory", "in files"])
 def test_checks_have_names_of_their_own(pattern: str) -> None:
     names = Counter(name for _, text in _read_sources(_CHECKS) for name in re.findall(pattern, text, re.MULTILINE))
     assert [name for name, times in names.items() if times > 1] == [], "two checks in src/sfumato/measure share a name"

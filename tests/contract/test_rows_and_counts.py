@@ -100,7 +100,7 @@ def test_a_check_of_positions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
             head = evidence.original.with_frame(evidence.original.frame.head(len(evidence.published_data)))
             return measure(replace(evidence, original=head, rows=None), arguments)
 
-        monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=forget_rows))
+        monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, replace(whole, measure=forget_rows))
         assert find_check_of_positions(result, claim)
 
 
@@ -117,7 +117,7 @@ def test_a_check_of_groups_that_forgets_the_rows_is_noticed(monkeypatch: pytest.
         ) -> Number:
             return measure(replace(evidence, rows=None), arguments)
 
-        monkeypatch.setitem(checks._LOADED, name, replace(whole, measure=forget_rows))
+        monkeypatch.setitem(checks._LOADED_CHECKS, name, replace(whole, measure=forget_rows))
         assert find_check_of_positions(made, claim), name
 
 
@@ -271,7 +271,7 @@ def test_a_check_that_misses_rows_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
         (count_few, find_uncounted_rows),
         (count_known, find_uncounted_rows),
     ):
-        monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=measure))
+        monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, replace(whole, measure=measure))
         assert find(result, claim), measure.__name__
 
 

@@ -99,7 +99,7 @@ def test_a_claim_about_no_cell_breaks_by_one(kind: type[sf.Method]) -> None:
 def test_only_checks_of_groups_say_so(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever says it is asked for less."""
     strict = replace(CHECKS[name], of_groups=False)
-    monkeypatch.setitem(checks._LOADED, name, strict)
+    monkeypatch.setitem(checks._LOADED_CHECKS, name, strict)
     claims = [
         (made, claim)
         for made in map(make_once, METHOD_EXAMPLES)
@@ -211,7 +211,7 @@ def test_a_check_that_overlooks_a_cell_is_noticed(monkeypatch: pytest.MonkeyPatc
     made = make_once(next(example for example in METHOD_EXAMPLES if example.name == "add noise, intervals"))
     claim = next(claim for claim in list_claims_of_cells(made) if claim.measure == "outside_interval")
     assert find_unseen_cell(made, claim, "age") == ""
-    monkeypatch.setitem(checks._LOADED, claim.measure, count_lax(CHECKS[claim.measure], 1))
+    monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, count_lax(CHECKS[claim.measure], 1))
     assert "cells that nobody has" in find_unseen_cell(made, claim, "age")
 
 
@@ -225,7 +225,7 @@ def test_columns_that_a_check_does_not_use_are_noticed(monkeypatch: pytest.Monke
         return whole.measure(seen, {**told, "pattern": ["zip"]})
 
     claim = claim.model_copy(update={"arguments": {**claim.arguments, "pattern": ("age", "sex")}})
-    monkeypatch.setitem(checks._LOADED, claim.measure, replace(whole, measure=forget_pattern))
+    monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, replace(whole, measure=forget_pattern))
     assert find_unused_argument(made, claim) == "pattern"
 
 

@@ -17,7 +17,7 @@ from sfumato.engine.staging import open_stored_rows
 from sfumato.errors import DataError
 from sfumato.table import Table
 from sfumato.workflow.audit import audit
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import show_input
 from tests.data.postgres_server import PASSWORD, find_programs, run_server
@@ -81,7 +81,7 @@ def test_rows_are_those_of_memory(table: str, tmp_path: Path, monkeypatch: pytes
 
 def test_the_release_and_the_commitment_are_those_of_memory(table: str, tmp_path: Path) -> None:
     policy = Policy.parse(POLICY.format(path=table), tmp_path / "policy.toml")
-    ours, theirs = (run(policy, tmp_path / engine, engine=engine) for engine in ("memory", "duckdb"))
+    ours, theirs = (run_policy(policy, tmp_path / engine, engine=engine) for engine in ("memory", "duckdb"))
     assert ours.published and theirs.published
     frames = [pl.read_parquet(result.out / "release" / "data.parquet") for result in (ours, theirs)]
     assert frames[0].equals(frames[1])

@@ -26,7 +26,7 @@ from sfumato.errors import SfumatoError
 from sfumato.report import page
 from sfumato.workflow.audit import audit
 from sfumato.workflow.drafts.toml_text import write_value
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 from tests.data.postgres_server import find_programs, run_server
@@ -182,7 +182,7 @@ def try_once(action: Callable[[], Any]) -> Any:
 
 def describe_run(policy: Policy, folder: Path, engine: Any, seed: int) -> dict[str, Any] | str:
     """All of a run that must not depend on the engine."""
-    result = try_once(lambda: run(policy, folder / engine, sf.Randomness.seeded(seed), engine=engine))
+    result = try_once(lambda: run_policy(policy, folder / engine, sf.Randomness.seeded(seed), engine=engine))
     if isinstance(result, str):
         return result
     description: dict[str, Any] = {"published": result.published, "claims": result.release.claims}
@@ -294,7 +294,7 @@ def find_basket_difference(seed: int, folder: Path) -> str | None:
 
 
 def _describe_hiding(policy: Policy, folder: Path, engine: Any, seed: int) -> dict[str, Any] | str:
-    result = try_once(lambda: run(policy, folder / engine, sf.Randomness.seeded(seed), engine=engine))
+    result = try_once(lambda: run_policy(policy, folder / engine, sf.Randomness.seeded(seed), engine=engine))
     if isinstance(result, str):
         return result
     description: dict[str, Any] = {

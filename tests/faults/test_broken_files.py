@@ -19,7 +19,7 @@ import pytest
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.reading.table_reader import read_frame
 from sfumato.errors import DataError, SfumatoError
-from sfumato.workflow.pipeline import Run, run
+from sfumato.workflow.pipeline import Run, run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 
@@ -107,7 +107,7 @@ def carried_out(
         path = "work/out"
         {more}
     """
-    result = run(Policy.parse(policy, sandbox.policy))
+    result = run_policy(Policy.parse(policy, sandbox.policy))
     assert result.published
     assert all(finding.holds for finding in result.findings)
     checked = verify(sandbox.out)
@@ -283,7 +283,7 @@ def test_types_that_csv_cannot_hold(sandbox: Any, plain_report: None) -> None:
 
 def test_nothing_is_written_elsewhere(sandbox: Any, plain_report: None) -> None:
     old_files = {path for path in sandbox.root.rglob("*") if path.is_file()}
-    run(Policy.read(sandbox.policy))
+    run_policy(Policy.read(sandbox.policy))
     new = {path for path in sandbox.root.rglob("*") if path.is_file()} - old_files
     out_files = {path for path in new if sandbox.out in path.parents}
     assert {path.name for path in new - out_files} == {"signing_key.pem"}

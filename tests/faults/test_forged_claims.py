@@ -15,7 +15,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.measure.anonymity.crowd_sizes import _match_classes_by_pattern, match_class_pairs
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import show_input, verify
 from tests.faults.test_tampering import body_of, expect_refusal, resign
@@ -25,7 +25,7 @@ Change = Callable[[dict[str, Any]], None]
 
 @pytest.fixture
 def out(sandbox: Any, plain_report: None) -> Path:
-    run(Policy.read(sandbox.write_policy(k=3)))
+    run_policy(Policy.read(sandbox.write_policy(k=3)))
     return Path(sandbox.out)
 
 

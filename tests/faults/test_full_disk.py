@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.signing.signature import load_signing_key
 from sfumato.workflow.verification import verify
@@ -66,7 +66,7 @@ def test_no_room_for_the_key(sandbox: Any) -> None:
 
 
 def test_no_room_leaves_the_earlier_release(sandbox: Any, plain_report: None) -> None:
-    assert run(Policy.read(sandbox.policy)).published
+    assert run_policy(Policy.read(sandbox.policy)).published
     old_certificate = (sandbox.out / "release" / "certificate.json").read_text()
     enlarge(sandbox)
     ran = sandbox.process("run", sandbox.policy, file_size=5_000, plain_report=True)

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import sfumato as sf
 from sfumato.measure.checks import CHECKS
 from sfumato.workflow.certificate import MOST_CLAIMS, MOST_FILES
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.verification import MOST_PROBLEMS, verify
@@ -34,7 +34,7 @@ def finished(sandbox: Any, plain_report: None) -> dict[str, Any]:
     if not _MADE:
         parts = []
         for k in (5, 3):
-            run(Policy.read(sandbox.write_policy(k=k)))
+            run_policy(Policy.read(sandbox.write_policy(k=k)))
             parts.append({path.name: path.read_bytes() for path in (sandbox.out / "release").iterdir()})
         signer = format_public_key(load_signing_key())
         _MADE.update(first=parts[0], second=parts[1], signer=signer)

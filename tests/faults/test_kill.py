@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from sfumato.workflow.folders.leftovers import sweep_workspaces
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 
@@ -55,7 +55,7 @@ def whole_or_absent(out: Path) -> bool:
 
 def recovers(sandbox: Any) -> None:
     """The next run succeeds and sweeps up."""
-    assert run(Policy.read(sandbox.policy)).published
+    assert run_policy(Policy.read(sandbox.policy)).published
     assert whole_or_absent(sandbox.out)
     assert not leftovers(sandbox.root)
 
@@ -76,7 +76,7 @@ def earlier(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 def first_release(sandbox: Any, earlier: list[Path], tmp_path_factory: pytest.TempPathFactory) -> str:
     if not earlier:
-        assert run(Policy.read(sandbox.policy)).published
+        assert run_policy(Policy.read(sandbox.policy)).published
         copy_folder = tmp_path_factory.mktemp("earlier") / "out"
         shutil.copytree(sandbox.out, copy_folder)
         earlier.append(copy_folder)

@@ -23,7 +23,7 @@ import pytest
 
 from sfumato.workflow.folders.leftovers import sweep_workspaces
 from sfumato.workflow.folders.manifest import hash_file
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 
@@ -109,7 +109,7 @@ def check_words(ended: Any, number: int, changed: bool) -> None:
 
 def survive_kills(sandbox: Any, count: int, seed: int) -> None:
     chance = random.Random(seed)
-    assert run(Policy.read(sandbox.policy)).published
+    assert run_policy(Policy.read(sandbox.policy)).published
     for kind in range(count):
         foreign = place_foreign_files(sandbox.out, kind * 3 // count)
         old_pair, stray = pair(sandbox.out), strays(sandbox.root)
@@ -122,7 +122,7 @@ def survive_kills(sandbox: Any, count: int, seed: int) -> None:
         check_words(ended, number, changed=pair(sandbox.out) != old_pair)
         if number != signal.SIGKILL:
             assert set(strays(sandbox.root)) <= set(stray), "what it did not find there it did not leave"
-    assert run(Policy.read(sandbox.policy)).published
+    assert run_policy(Policy.read(sandbox.policy)).published
     check_whole(sandbox.out)
     assert not strays(sandbox.root)
 
@@ -161,7 +161,7 @@ def run_at_once(sandbox: Any, count: int, prefix: list[str]) -> None:
     """Many runs into one folder: each publishes, or says that another one is at work."""
     foreign: dict[Path, str] = {}
     if count > 1:
-        assert run(Policy.read(sandbox.policy)).published
+        assert run_policy(Policy.read(sandbox.policy)).published
         foreign = place_foreign_files(sandbox.out, 1)
     processes = [start(sandbox, number, prefix) for number in range(count)]
     published = 0
@@ -251,7 +251,7 @@ def test_modes_of_a_whole_run(sandbox: Any, mask: int) -> None:
     """Every file of a real run, as a shell with that mask would have it."""
     old_mask = os.umask(mask)
     try:
-        assert run(Policy.read(sandbox.policy)).published
+        assert run_policy(Policy.read(sandbox.policy)).published
     finally:
         os.umask(old_mask)
     for path in sandbox.out.rglob("*"):

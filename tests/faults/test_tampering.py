@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.verification import verify
@@ -28,7 +28,7 @@ _MADE: dict[str, Path] = {}
 def out(sandbox: Any, plain_report: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fresh copy of a finished release, signed by the key in the sandbox's home."""
     if not _MADE:
-        assert run(Policy.read(sandbox.policy)).published
+        assert run_policy(Policy.read(sandbox.policy)).published
         folder = tmp_path_factory.mktemp("finished")
         shutil.copytree(sandbox.out, folder / "out")
         shutil.copytree(sandbox.home, folder / "home")

@@ -14,7 +14,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.cli.terminal import escape_text, print_json
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from tests.faults.test_tampering import resign
 
@@ -85,7 +85,7 @@ def evil(sandbox: Any, plain_report: None) -> Path:
         attack = "linking"
     """
     (sandbox.root / "evil.toml").write_text(policy, encoding="utf-8")
-    assert run(Policy.parse(policy, sandbox.root / "evil.toml"), folder).published
+    assert run_policy(Policy.parse(policy, sandbox.root / "evil.toml"), folder).published
     return folder
 
 
@@ -143,7 +143,7 @@ def test_hostile_words_in_claims(evil: Path, invoke: Callable[..., Any], field: 
 def test_not_for_publication_is_said_first_and_last(
     sandbox: Any, plain_report: None, invoke: Callable[..., Any]
 ) -> None:
-    run(Policy.read(sandbox.policy), randomness=sf.Randomness.seeded(1))
+    run_policy(Policy.read(sandbox.policy), randomness=sf.Randomness.seeded(1))
     words = invoke("verify", sandbox.out)
     assert words.code == 0
     lines = words.out.strip().splitlines()
@@ -155,7 +155,7 @@ def test_not_for_publication_is_said_first_and_last(
     verification = invoke("verify", sandbox.out)
     assert verification.code == 1
     assert "NOT FOR PUBLICATION" in verification.out.splitlines()[0]
-    run(Policy.read(sandbox.policy))
+    run_policy(Policy.read(sandbox.policy))
     assert "NOT FOR PUBLICATION" not in invoke("verify", sandbox.out).out
     assert json.loads(invoke("verify", sandbox.out, "--json").out)["for_publication"] is True
 
@@ -185,14 +185,14 @@ def shapes(sandbox: Any, plain_report: None) -> dict[str, Path]:
     if _SHAPES:
         return _SHAPES
     (sandbox.root / "shop.dat").write_text("".join(f"1 2 {3 + i % 3}\n" for i in range(40)))
-    run(Policy.read(sandbox.policy))
+    run_policy(Policy.read(sandbox.policy))
     folders = {"table": sandbox.out, "root": sandbox.root}
     for name, method in (("baskets", HIDE), ("patterns", PATTERNS)):
         text = BASKETS.format(method=method, out=name)
         if name == "patterns":
             text = text.split("[[attack]]", maxsplit=1)[0] + f'[output]\npath = "{name}"\n'
         (sandbox.root / f"{name}.toml").write_text(text)
-        folders[name] = run(Policy.read(sandbox.root / f"{name}.toml"), sandbox.root / name).out
+        folders[name] = run_policy(Policy.read(sandbox.root / f"{name}.toml"), sandbox.root / name).out
     sandbox.write_policy(protect='[[attack]]\nattack = "linking"')
     _SHAPES.update(folders)
     return folders

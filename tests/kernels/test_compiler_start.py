@@ -10,7 +10,7 @@ from threading import Thread
 
 import pytest
 
-from sfumato.kernels.compiler_start import UNUSED, hide_modules
+from sfumato.kernels.compiler_start import UNUSED_MODULES, hide_modules
 
 _LIST_LOADED = "import sys, sfumato.kernels.bits; print(*sorted({'cffi', 'scipy.linalg'} & set(sys.modules)))"
 
@@ -42,4 +42,4 @@ def test_only_the_thread_that_loads_misses_a_module(monkeypatch: pytest.MonkeyPa
         other = Thread(target=lambda: modules.append(importlib.import_module(name)))
         other.start()
         other.join()
-    assert modules and name not in UNUSED
+    assert modules and name not in UNUSED_MODULES

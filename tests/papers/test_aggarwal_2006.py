@@ -10,20 +10,20 @@ import polars as pl
 import pytest
 
 from papers.aggarwal_2006.adult import require_both_cuts, state_sizes
-from papers.aggarwal_2006.employee import EDUCATION, GENDER, PRIVATE, SALARY, STATUS, TITLE, Hidden, employees
-from papers.aggarwal_2006.examples import DELTA, GAMMA, ITEMSETS, PROJECTED, R1, R2, R3, RULES
+from papers.aggarwal_2006.employee import EDUCATION, GENDER, PRIVATE, SALARY, STATUS, TITLE, HiddenTable, employees
+from papers.aggarwal_2006.examples import DELTA, GAMMA, ITEMSETS, PROJECTIONS, R1, R2, R3, RULES
 from papers.aggarwal_2006.runs import BlankingRun, mine, private_share, synthetic
 from papers.aggarwal_2006.synthetic import is_falling, tolerate_one_more
 from papers.registry import list_studies
 from papers.run import reproduce
 from papers.study import Setting
 
-TABLE = Hidden.of(employees())
+TABLE = HiddenTable.of(employees())
 STUDIES = list_studies()
 
 
-def blanked(*cells: tuple[int, str]) -> Hidden:
-    return Hidden(TABLE.rows, PRIVATE, set(cells))
+def blanked(*cells: tuple[int, str]) -> HiddenTable:
+    return HiddenTable(TABLE.rows, PRIVATE, set(cells))
 
 
 def test_example_1_support_and_confidence() -> None:
@@ -46,9 +46,9 @@ def test_examples_2_and_3_blanking() -> None:
     assert new_counts.hidden_size == 0 and new_counts.hidden_confidence is None
 
 
-@pytest.mark.parametrize("name", PROJECTED)
+@pytest.mark.parametrize("name", PROJECTIONS)
 def test_example_4_projected_databases(name: str) -> None:
-    assert sorted(TABLE.project(ITEMSETS[name])) == sorted(PROJECTED[name])
+    assert sorted(TABLE.project(ITEMSETS[name])) == sorted(PROJECTIONS[name])
 
 
 def test_examples_5_to_8_kinds_of_itemsets() -> None:
@@ -59,7 +59,7 @@ def test_examples_5_to_8_kinds_of_itemsets() -> None:
         "discriminative",  # as printed; Example 7 holds with Ian M
         "discriminative",
     ]
-    assert Hidden.of(employees("M")).kind(ITEMSETS["X3 = {Unmarr., SL-5}"], DELTA) == "contrast"
+    assert HiddenTable.of(employees("M")).kind(ITEMSETS["X3 = {Unmarr., SL-5}"], DELTA) == "contrast"
     assert TABLE.kind({SALARY: "SL-5"}, DELTA, 2) == "discriminative"
     assert TABLE.kind({STATUS: "Unmarr."}, Fraction(1), 5) == "undetermined"
 
@@ -110,7 +110,7 @@ def test_the_papers_table_may_be_one_more_of_ours() -> None:
     """By hand: of 1, 2, 3 the deviation is 1, and t with two degrees of freedom 4.303."""
     allowed = tolerate_one_more([1.0, 2.0, 3.0])
     assert allowed.size == pytest.approx(4.303 * (4 / 3) ** 0.5, abs=0.001)
-    assert "from our 3" in allowed.why
+    assert "from our 3" in allowed.reason
     assert tolerate_one_more([1.0]).size == 0
 
 

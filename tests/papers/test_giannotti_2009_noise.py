@@ -10,7 +10,7 @@ import pytest
 
 from papers.giannotti_2009 import STUDIES
 from papers.giannotti_2009.answers import TABLE_1, majority, open_error, spinner_error
-from papers.giannotti_2009.noise import PLANNED
+from papers.giannotti_2009.noise import STEP_ERRORS
 from papers.giannotti_2009.trees import state_privacy_levels
 from papers.study import Findings, Setting, Study
 
@@ -76,7 +76,7 @@ def test_reconstruction_over_iterates_and_the_test_stops_it() -> None:
         "independent count",
     ]
     errors = findings.grids[0].frame
-    assert set(PLANNED) <= set(errors["steps"].to_list())
+    assert set(STEP_ERRORS) <= set(errors["steps"].to_list())
     assert errors["by"].drop_nulls().to_list() == ["χ²"] * 4
     assert len(findings.plots) == 4
 

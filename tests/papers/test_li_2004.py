@@ -20,10 +20,10 @@ from papers.li_2004.example import (
     AMOUNTS,
     CUSTOMERS,
     DIFFERENCES,
-    ENDED,
+    FIRST_CHANGES,
+    LAST_CHANGES,
     PATTERN,
     POSTERIORS,
-    STARTED,
     Example,
     insurance,
 )
@@ -90,7 +90,7 @@ def test_phase_1_is_whole_where_the_linear_program_is_not() -> None:
 
 
 def test_table_3_phase_2_from_its_own_start() -> None:
-    start = EXAMPLE.answer(STARTED)
+    start = EXAMPLE.answer(FIRST_CHANGES)
     assert f"{start.compute_cost(EXAMPLE.records) / UNIT:.4f}" == "4.0718"
     swapped = run_phase_two(EXAMPLE.records, start)
     swap_costs = [(EXAMPLE.numbers[s.first], EXAMPLE.numbers[s.other], f"{s.cost / UNIT:.4f}") for s in swapped.swaps]
@@ -99,12 +99,14 @@ def test_table_3_phase_2_from_its_own_start() -> None:
         ((6, 16), "-0.4817"),
         ((1, 7), "-0.0603"),
     ]
-    assert swapped.answer.category.tolist() == EXAMPLE.answer(ENDED).category.tolist()
+    assert swapped.answer.category.tolist() == EXAMPLE.answer(LAST_CHANGES).category.tolist()
     ended = EXAMPLE.differences(swapped.answer)
     assert {number: f"{difference:.4f}" for number, difference in ended.items()} == {
         number: f"{figures[1]:.4f}" for number, figures in DIFFERENCES.items()
     }
-    exact = sum(by_hand(n)[AMOUNTS.index(CUSTOMERS[n - 1][3])] - by_hand(n)[AMOUNTS.index(a)] for n, a in ENDED.items())
+    exact = sum(
+        by_hand(n)[AMOUNTS.index(CUSTOMERS[n - 1][3])] - by_hand(n)[AMOUNTS.index(a)] for n, a in LAST_CHANGES.items()
+    )
     assert exact == Fraction(27934036, 11525115)
     assert swapped.answer.compute_cost(EXAMPLE.records) / UNIT == pytest.approx(float(exact), abs=1e-11)
 

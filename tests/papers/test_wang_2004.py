@@ -18,7 +18,7 @@ from papers.wang_2004.data import (
     DATABASES,
     LEAST,
     NINE,
-    PRINTED,
+    PRINTED_RULES,
     SHARE,
     count_rule,
     draw_baskets,
@@ -76,7 +76,7 @@ def test_the_examples_agree_but_for_three_misprints() -> None:
         ("D4", "A ⇒ C", "(67 %, 67 %)"),
         ("D5", "C ⇒ B", "(33 %, 67 %)"),
     ]
-    assert len(printed) == len(PRINTED) and "(33 %, 67 %)" in findings.statements[4].explanation
+    assert len(printed) == len(PRINTED_RULES) and "(33 %, 67 %)" in findings.statements[4].explanation
 
 
 def test_table_8() -> None:

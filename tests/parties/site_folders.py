@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sfumato.parties.transport.certificates import make_identity
-from sfumato.parties.transport.tls_network import Connecting, SiteAddress
+from sfumato.parties.transport.tls_network import ConnectionPlan, SiteAddress
 
 NAMES = ("east", "north", "south")
 BASKETS = {
@@ -80,12 +80,12 @@ def write_config(site: SiteFolder, folders: Sequence[SiteFolder], mining: str = 
 
 def make_connecting(
     site: SiteFolder, folders: Sequence[SiteFolder], timeout: float = 20, start_timeout: float = 20
-) -> Connecting:
+) -> ConnectionPlan:
     def locate(other: SiteFolder) -> SiteAddress:
         return SiteAddress(other.name, "127.0.0.1", other.port, site.folder / f"{other.name}.crt")
 
     peers = [locate(other) for other in folders if other != site]
-    return Connecting(locate(site), site.folder / f"{site.name}.key", peers, timeout, start_timeout)
+    return ConnectionPlan(locate(site), site.folder / f"{site.name}.key", peers, timeout, start_timeout)
 
 
 def read_output(site: SiteFolder) -> dict[str, object]:

@@ -13,7 +13,7 @@ import polars as pl
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sfumato.mine.entries.cells import BLANKED, PRIVATE, PUBLIC, TableCells
+from sfumato.mine.entries.cells import BLANK, PRIVATE, PUBLIC, TableCells
 from sfumato.protect.entries.entry_ledger import DerivedEntries, EntryLedger, RuleMining, RuleQuestion
 from sfumato.protect.entries.exact_entries import find_exact_entries
 from sfumato.protect.entries.grades import bound_entry_count, run_grades
@@ -95,7 +95,7 @@ def test_no_search_leaves_a_rule(case: Case, batch: int) -> None:
         assert not blanked & case.private
         assert all(case.rows[row][column] is not None for row, column in blanked)
         assert case.rules(blanked) == set()
-        assert {tuple(position) for position in np.argwhere(derived.states == BLANKED).tolist()} == blanked
+        assert {tuple(position) for position in np.argwhere(derived.states == BLANK).tolist()} == blanked
         assert ((derived.states == PRIVATE) == (cells.states == PRIVATE)).all()
 
 
@@ -137,8 +137,8 @@ def test_counts_are_kept_while_entries_are_turned(case: Case, data: st.DataObjec
     assert bound_entry_count(ledger) <= len(public_cells)
     for entry in data.draw(st.lists(st.sampled_from(public_cells), max_size=12)):
         row, column = divmod(entry, case.width)
-        ledger.turn(entry, PUBLIC if ledger.states[row, column] == BLANKED else BLANKED)
-    blanked = {(int(row), int(column)) for row, column in np.argwhere(ledger.states == BLANKED)}
+        ledger.turn(entry, PUBLIC if ledger.states[row, column] == BLANK else BLANK)
+    blanked = {(int(row), int(column)) for row, column in np.argwhere(ledger.states == BLANK)}
     current_rules = {_text(rule) for rule in case.rules(blanked)}
     opened = {ledger.spell_rule(int(rule)) for rule in ledger.books.open_rules[: ledger.open]}
     assert opened == known_rules & current_rules

@@ -71,7 +71,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[dict[str, 
                     "measure": {"queries": 50},
                 }
             )
-            result = pipeline.run(policy, root / name, sf.Randomness.seeded(1))
+            result = pipeline.run_policy(policy, root / name, sf.Randomness.seeded(1))
             leaving, house = ((root / name / side / "report.html").read_text() for side in ("release", "private"))
             run_pages[name] = (dict(result.record), leaving, house)
     return run_pages

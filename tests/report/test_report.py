@@ -204,7 +204,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SFUMATO_HOME", str(root / "home"))
-        pipeline.run(policy, root / "out")
+        pipeline.run_policy(policy, root / "out")
     return root / "out"
 
 

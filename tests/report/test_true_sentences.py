@@ -82,7 +82,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pages]:
             policy = Policy.model_validate(
                 {"title": name, "data": {"path": str(root / data)}, "accept": accept, **fields}
             )
-            result = pipeline.run(policy, root / name, sf.Randomness.seeded(1))
+            result = pipeline.run_policy(policy, root / name, sf.Randomness.seeded(1))
             sides = (read_text(root / name / side / "report.html") for side in ("release", "private"))
             run_pages[name] = Pages(dict(result.record), *sides)
     return run_pages
@@ -220,7 +220,7 @@ def test_a_star_that_somebody_holds_is_a_value(tmp_path: Path, monkeypatch: pyte
     protect = [{ method = "top_code", columns = ["age"], k = 3 }]
     accept = { age = "a test", town = "a test" }
     """
-    pipeline.run(Policy.parse(policy, tmp_path / "policy.toml"), tmp_path / "out")
+    pipeline.run_policy(Policy.parse(policy, tmp_path / "policy.toml"), tmp_path / "out")
     text = read_text(tmp_path / "out" / "private" / "report.html")
     assert re.search(r"town insensitive unchanged – 2 2 ", text), text[text.find("town insensitive") :][:60]
 

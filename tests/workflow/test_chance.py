@@ -15,7 +15,7 @@ from sfumato.change import ChangeKind
 from sfumato.errors import PolicyError
 from sfumato.mine.noise.estimates import estimate_released_columns
 from sfumato.workflow.attack_run import attack_again
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from tests.cli.test_cli_mining import ran
 
@@ -69,7 +69,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def run_folder(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(folder)
-    run(Policy.read("policy.toml"), randomness=sf.Randomness.seeded(5))
+    run_policy(Policy.read("policy.toml"), randomness=sf.Randomness.seeded(5))
     return folder
 
 
@@ -130,7 +130,7 @@ def test_two_chances_on_one_column_are_refused(folder: Path, monkeypatch: pytest
     double_policy = double_policy.replace('[[attack]]\nattack = "likeliest_answer"\ncolumn = "ill"\n', "")
     (folder / "policy.toml").write_text(double_policy)
     with pytest.raises(PolicyError, match='add_noise cannot follow add_noise: it would change "age"'):
-        run(Policy.read("policy.toml"))
+        run_policy(Policy.read("policy.toml"))
 
 
 def test_the_command_estimates_columns_pairs_and_trees(run_folder: Path) -> None:
@@ -196,7 +196,7 @@ pay = "invented people"
 path = "out"
 """
     (folder / "policy.toml").write_text(text)
-    run(Policy.read(folder / "policy.toml"), randomness=sf.Randomness.seeded(5))
+    run_policy(Policy.read(folder / "policy.toml"), randomness=sf.Randomness.seeded(5))
     return folder / "out"
 
 

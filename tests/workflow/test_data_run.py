@@ -14,7 +14,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.workflow.pipeline import Run, run
+from sfumato.workflow.pipeline import Run, run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import show_input
 
@@ -52,17 +52,17 @@ class Pipeline:
     asked: list[tuple[Policy, Any]] = field(default_factory=list)
     done: list[Run] = field(default_factory=list)
 
-    def run(self, run_policy: Policy, out: Any, randomness: Any = None, data: Any = None) -> Run:
-        self.asked.append((run_policy, run_policy.original() if data is None else data))
+    def run_policy(self, asked_policy: Policy, out: Any, randomness: Any = None, data: Any = None) -> Run:
+        self.asked.append((asked_policy, asked_policy.original() if data is None else data))
         if not self.done:
-            self.done.append(run(run_policy, out, randomness, data))
+            self.done.append(run_policy(asked_policy, out, randomness, data))
         return replace(self.done[0], folder=Path(out))
 
 
 @pytest.fixture
 def recorded(monkeypatch: pytest.MonkeyPatch) -> Pipeline:
     stand_in = Pipeline()
-    monkeypatch.setattr("sfumato.workflow.pipeline.run", stand_in.run)
+    monkeypatch.setattr("sfumato.workflow.pipeline.run_policy", stand_in.run_policy)
     return stand_in
 
 
@@ -104,8 +104,8 @@ def test_every_kind_of_instruction_gives_the_same_policy(recorded: Pipeline, tmp
     assert len(recorded.asked) == len(runs)
     assert all(original == recorded.asked[0][1] for _, original in recorded.asked)
     assert all(
-        (run_policy.protect, run_policy.roles, run_policy.gate) == (first.protect, first.roles, first.gate)
-        for run_policy, _ in recorded.asked
+        (asked_policy.protect, asked_policy.roles, asked_policy.gate) == (first.protect, first.roles, first.gate)
+        for asked_policy, _ in recorded.asked
     )
     assert runs[-1].out == tmp_path / "written"
 

@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from sfumato.cli.commands import app
 from sfumato.data.writing.table_writer import write_frame
 from sfumato.errors import DataError
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import read_release, verify
 from tests.contract.canaries import bytes_of_file, leaked
@@ -71,7 +71,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("form", ["spss", "stata"])
 def test_labels_go_along_and_those_of_hidden_cells_do_not(form: str, folder: Path) -> None:
-    result = run(Policy.parse(POLICY.format(form=form), folder / "policy.toml"))
+    result = run_policy(Policy.parse(POLICY.format(form=form), folder / "policy.toml"))
     assert result.published
     assert verify(folder / form).holds
     for path in sorted((folder / form / "release").iterdir()):
@@ -91,7 +91,7 @@ def test_a_format_that_cannot_hold_a_column_is_refused_before_work(folder: Path)
     text = POLICY.format(form="stata").replace("survey.sav", "odd.csv").replace('"zip"', '"zip code"')
     (folder / "odd.csv").write_text("name,region,answer,zip code,alive\n" + "a,1,x,1,0\n" * 9)
     with pytest.raises(DataError, match=r'a Stata file cannot have columns called "zip code".*columns'):
-        run(Policy.parse(text.replace("\nzip =", '\n"zip code" ='), folder / "policy.toml"))
+        run_policy(Policy.parse(text.replace("\nzip =", '\n"zip code" ='), folder / "policy.toml"))
     assert not (folder / "stata").exists()
 
 

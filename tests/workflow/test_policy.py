@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, SfumatoError
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 
@@ -71,7 +71,7 @@ def policy(folder: Path, *changes: tuple[str, str]) -> Policy:
 
 def refusal(folder: Path, *changes: tuple[str, str], kind: type[SfumatoError] = PolicyError) -> str:
     with pytest.raises(kind) as error_info:
-        run(policy(folder, *changes))
+        run_policy(policy(folder, *changes))
     assert CANARY not in str(error_info.value)
     assert not (folder / "out" / "release").exists()
     assert not list(folder.rglob(".sfumato-partial-*"))
@@ -79,7 +79,7 @@ def refusal(folder: Path, *changes: tuple[str, str], kind: type[SfumatoError] = 
 
 
 def test_a_policy_is_carried_out(folder: Path) -> None:
-    result = run(policy(folder))
+    result = run_policy(policy(folder))
     assert result.published
     assert verify(folder / "out").holds
 
@@ -267,7 +267,7 @@ def test_a_cure_that_cures(folder: Path) -> None:
     match = re.search(r"raise suppression_limit to ([0-9.]+)", message)
     assert match, message
     gate = ("max_linking_risk = 0.5", "max_linking_risk = 1.0")
-    result = run(policy(folder, hierarchy, ("k = 3", "k = 20"), ("= 0.1", f"= {match[1].rstrip('.')}"), gate))
+    result = run_policy(policy(folder, hierarchy, ("k = 3", "k = 20"), ("= 0.1", f"= {match[1].rstrip('.')}"), gate))
     assert result.published
 
 
@@ -279,9 +279,9 @@ def test_paths_are_relative_to_the_policy(folder: Path, tmp_path: Path, monkeypa
     other_folder = tmp_path / "elsewhere"
     other_folder.mkdir()
     monkeypatch.chdir(other_folder)
-    assert run(Policy.read(Path("..") / "policies" / "policy.toml")).out.resolve() == folder / "out"
+    assert run_policy(Policy.read(Path("..") / "policies" / "policy.toml")).out.resolve() == folder / "out"
     assert not list(other_folder.iterdir())
-    assert run(Policy.read(folder / "policy.toml"), "here").out.resolve() == other_folder / "here"
+    assert run_policy(Policy.read(folder / "policy.toml"), "here").out.resolve() == other_folder / "here"
 
 
 PATHS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -318,7 +318,7 @@ def test_places_and_settings_that_do_not_work(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow", "excel", "stata", "spss"])
 def test_forms_of_output(folder: Path, kind: str) -> None:
-    result = run(policy(folder, ('path = "out"', f'path = "out"\nformat = "{kind}"')))
+    result = run_policy(policy(folder, ('path = "out"', f'path = "out"\nformat = "{kind}"')))
     assert result.published
     ending = {"excel": "xlsx", "stata": "dta", "spss": "sav"}.get(kind, kind)
     assert (folder / "out" / "release" / f"data.{ending}").exists()
@@ -330,7 +330,7 @@ def test_forms_of_output(folder: Path, kind: str) -> None:
 def test_meanings_of_missing(folder: Path, meaning: str, kind: str) -> None:
     rows = "".join(f"n{i},{'?' if i % 7 == 0 else 20 + i % 2},{'' if i % 11 == 0 else 1300},d\n" for i in range(80))
     (folder / "people.csv").write_text("name,age,zip,disease\n" + rows)
-    result = run(
+    result = run_policy(
         policy(
             folder,
             ("[data]", f'[data]\nmissing = "{meaning}"'),
@@ -347,7 +347,7 @@ def test_meanings_of_missing(folder: Path, meaning: str, kind: str) -> None:
 
 
 def test_the_gate_keeps_shut(folder: Path) -> None:
-    result = run(policy(folder, ("max_linking_risk = 0.5", "max_linking_risk = 0.0")))
+    result = run_policy(policy(folder, ("max_linking_risk = 0.5", "max_linking_risk = 0.0")))
     assert not result.published
     assert not (folder / "out" / "release").exists()
     assert result.as_json()["release_dir"] is None
@@ -355,12 +355,12 @@ def test_the_gate_keeps_shut(folder: Path) -> None:
 
 
 def test_a_shut_gate_leaves_the_earlier_release(folder: Path) -> None:
-    assert run(policy(folder)).published
+    assert run_policy(policy(folder)).published
     certificate_text = (folder / "out" / "release" / "certificate.json").read_text()
-    assert not run(policy(folder, ("max_linking_risk = 0.5", "max_linking_risk = 0.0"))).published
+    assert not run_policy(policy(folder, ("max_linking_risk = 0.5", "max_linking_risk = 0.0"))).published
     assert (folder / "out" / "release" / "certificate.json").read_text() == certificate_text
     assert verify(folder / "out").holds
-    assert run(policy(folder)).published
+    assert run_policy(policy(folder)).published
     assert not (folder / "out" / "refused").exists(), "a refusal does not outlive the next release"
 
 
@@ -370,7 +370,7 @@ def test_two_steps_of_generalizing(folder: Path) -> None:
         '[[protect]]\nmethod = "generalize"\nmodels = [{ model = "k_anonymity", k = 25 }]\nsuppression_limit = 0.1\n'
     )
     try:
-        result = run(policy(folder, ("k = 3", "k = 15"), ("[[attack]]", second + "\n[[attack]]")))
+        result = run_policy(policy(folder, ("k = 3", "k = 15"), ("[[attack]]", second + "\n[[attack]]")))
     except PolicyError as error:
         assert "[[protect]]" in str(error)
     else:
@@ -380,6 +380,6 @@ def test_two_steps_of_generalizing(folder: Path) -> None:
 
 def test_the_policy_is_read_only(folder: Path) -> None:
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    run(policy(folder))
+    run_policy(policy(folder))
     after = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file() and path.name != "policy.toml"}
     assert after == before

@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import sfumato as sf
 from sfumato.workflow.certificate import Certificate
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.signing.signature import sign_certificate
 from tests.faults.test_tampering import body_of, resign, set_in
@@ -78,7 +78,7 @@ def publish(folder: Path, name: str) -> Path:
         (folder / "data.dat").write_text(text if is_basket else text.replace(" ", " -1 ").replace("\n", " -1 -2\n"))
         policy["data"] = {"path": str(folder / "data.dat"), "format": "fimi" if is_basket else "spmf"}
         policy["protect"] = (BASKET_METHODS | SEQUENCE_METHODS)[name]
-    run(Policy.model_validate(policy), folder / "out")
+    run_policy(Policy.model_validate(policy), folder / "out")
     return folder / "out"
 
 

@@ -17,7 +17,7 @@ from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.protect.anonymity.models.model_promises import list_model_promises
 from sfumato.protect.claims import claim_suppression_within
 from sfumato.workflow import restated_facts
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from tests.faults.test_tampering import resign, set_in
 
@@ -67,7 +67,7 @@ def publish(folder: Path, name: str, form: str = "csv", engine: str = "memory") 
         "measure": {"queries": 0},
         "output": {"format": form},
     }
-    run(Policy.model_validate(policy), folder / "out", engine=engine)  # type: ignore[arg-type]
+    run_policy(Policy.model_validate(policy), folder / "out", engine=engine)  # type: ignore[arg-type]
     return folder / "out"
 
 
@@ -334,6 +334,6 @@ def test_entries_are_blanked_after_rows_with_missing_cells_were_dropped(tmp_path
         sf.SuppressEntries(private=[{"columns": ["ill"], "share": 0.2}], confidence=0.9, min_support=2, max_length=1),
     )
     table = sf.Table.of(people, {"age": "quasi_identifying", "ill": "sensitive"}, missing="drop")
-    run = sf.run(table, methods, out=tmp_path / "out")
-    assert len(run.release.data) == 56
+    result = sf.run(table, methods, out=tmp_path / "out")
+    assert len(result.release.data) == 56
     assert sf.verify(tmp_path / "out").problems == ()

@@ -14,7 +14,7 @@ import sfumato as sf
 from sfumato.engine.spark.spark_session import explain_failure, list_local_options, require_spark
 from sfumato.errors import DataError, PolicyError
 from sfumato.workflow.audit import audit
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from tests.protect.anonymity.test_stored_generalize import people
 from tests.workflow.stored.test_stored_run import K, write_policy
@@ -39,7 +39,7 @@ def test_a_policy_that_spark_cannot_run_is_refused(tmp_path: Path, changes: dict
     with pytest.raises(
         PolicyError, match=rf"the engine spark does not run .*{words}.*; it runs generalize with global"
     ):
-        run(changed_policy, tmp_path / "out", engine="spark")
+        run_policy(changed_policy, tmp_path / "out", engine="spark")
     assert not (tmp_path / "out").exists()
 
 
@@ -93,6 +93,6 @@ def test_a_table_of_spark_is_read_by_spark_alone(tmp_path: Path) -> None:
     data = policy.data.model_copy(update={"path": "spark:clinic.people"})
     with pytest.raises(PolicyError, match="the engine spark does not run format = csv"):
         output = policy.output.model_copy(update={"format": "csv"})
-        run(policy.model_copy(update={"data": data, "output": output}), tmp_path / "out")
+        run_policy(policy.model_copy(update={"data": data, "output": output}), tmp_path / "out")
     (tmp_path / "spark:x").write_text("a\n1\n")
     assert sf.Table.read(tmp_path / "spark:x").frame.columns == ["a"], "the path of a file"

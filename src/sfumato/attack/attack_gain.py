@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-ALARMING = Fraction(1, 5)
+ALARM_GAIN = Fraction(1, 5)
 """An attack that is right more often than blind guessing by this share of its tries is alarming."""
 
 
@@ -33,9 +33,9 @@ def is_alarming(attack: Mapping[str, Any]) -> bool:
     The control does not lessen an alarm: people who resemble someone in the data are guessed too, and the release
     discloses both.
     """
-    return is_clear_gain(attack) and measure_gain(attack) >= ALARMING
+    return is_clear_gain(attack) and measure_gain(attack) >= ALARM_GAIN
 
 
 def is_alarming_gain(risk: float, blind_share: float) -> bool:
     """Whether two published shares are that far apart, compared as the decimals that are published."""
-    return Fraction(repr(risk)) - Fraction(repr(blind_share)) >= ALARMING
+    return Fraction(repr(risk)) - Fraction(repr(blind_share)) >= ALARM_GAIN

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED
+from sfumato.data.hierarchies.hierarchy import STAR
 from sfumato.release import Release
 from sfumato.table import Table
 
@@ -48,10 +48,10 @@ class LiteralStars(NamedTuple):
     def spell(self, table: Table) -> Table:
         """A table to be compared with that release; itself if there is no such column."""
         spelled_columns = [
-            pl.col(name).replace(SUPPRESSED, _SPELLING) for name in self.columns if _holds_star(table.frame[name])
+            pl.col(name).replace(STAR, _SPELLING) for name in self.columns if _holds_star(table.frame[name])
         ]
         return table.with_frame(table.frame.with_columns(spelled_columns)) if spelled_columns else table
 
 
 def _holds_star(column: pl.Series) -> bool:
-    return column.dtype == pl.String and bool((column == SUPPRESSED).any())
+    return column.dtype == pl.String and bool((column == STAR).any())

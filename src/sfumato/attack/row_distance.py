@@ -28,14 +28,14 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.attack import compute_wilson_interval
 from sfumato.data.cells.coded_cells import encode_cells
 from sfumato.data.cells.moments_in_text import are_moments
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_ranges import flag_between, is_range, parse_positions, read_positions
 from sfumato.data.hierarchies.published_labels import parse_set
 from sfumato.errors import DataError, quote_names
 from sfumato.release import Release
 from sfumato.table import Missing, Table
 
-_ANYTHING, _RANGE, _SET = -1, -2, -3
+_ANY_VALUE, _RANGE, _SET = -1, -2, -3
 _WORDS_SHARE = 0.5
 """The share of a column that a range of words is taken to cover: the words between its ends are not all known."""
 
@@ -185,7 +185,7 @@ class LabelColumn:
 
     def _flag_inside(self, level: int, label_indices: Ints, texts: pl.Series, numbers: Floats) -> Flags:
         """Which values the labels of one kind cover."""
-        if level == _ANYTHING:
+        if level == _ANY_VALUE:
             return np.ones((len(texts), len(label_indices)), dtype=np.bool_)
         if level == _RANGE:
             inside_mask = np.asarray(
@@ -250,8 +250,8 @@ def _measure_label_levels(labels: Sequence[str | None], hierarchy: Hierarchy | N
         if label is None:
             continue
         members = parse_set(label)
-        if label == SUPPRESSED:
-            levels[position], sizes[position] = _ANYTHING, leaves
+        if label == STAR:
+            levels[position], sizes[position] = _ANY_VALUE, leaves
         elif label in widest_labels:
             sizes[position], levels[position] = widest_labels[label]
         elif is_range(label):
@@ -261,7 +261,7 @@ def _measure_label_levels(labels: Sequence[str | None], hierarchy: Hierarchy | N
     shares = np.minimum((sizes - 1) / max(leaves - 1, 1), 1.0)
     # Even of a single value, a label above it that covers all says nothing.
     return _LabelWidths(
-        levels, sizes, np.where((levels == _ANYTHING) | ((levels > 0) & (sizes >= leaves)), 1.0, shares)
+        levels, sizes, np.where((levels == _ANY_VALUE) | ((levels > 0) & (sizes >= leaves)), 1.0, shares)
     )
 
 

@@ -44,7 +44,7 @@ from sfumato.cli.terminal import print_json, print_line, show_progress, spell_ta
 from sfumato.engine.engine_names import EngineName
 from sfumato.runtime.interrupts import StopSignals
 
-FAILED, BAD_INPUT, FAULT, BY_SIGNAL = 1, 2, 70, 128
+FAILURE, BAD_INPUT, FAULT, BY_SIGNAL = 1, 2, 70, 128
 
 app = typer.Typer(
     name="sfumato",
@@ -81,7 +81,7 @@ def run_demo(out: Out = None, as_json: Json = False) -> None:
     from importlib.resources import files
 
     from sfumato.workflow.audit import audit
-    from sfumato.workflow.pipeline import run
+    from sfumato.workflow.pipeline import run_policy
     from sfumato.workflow.policy import Policy
     from sfumato.workflow.verification import verify
 
@@ -89,7 +89,7 @@ def run_demo(out: Out = None, as_json: Json = False) -> None:
     target = out or Path("sfumato-demo")
     with show_progress(as_json):
         findings = audit(policy.table())
-        finished_run = run(policy, target)
+        finished_run = run_policy(policy, target)
         verification = verify(target, finished_run.certificate.body["signer"])
     if as_json:
         print_json(finished_run.as_json())
@@ -117,21 +117,21 @@ def run_command(
     as_json: Json = False,
 ) -> None:
     """Protect, write, verify, attack and measure; write a certificate and a report."""
-    from sfumato.workflow.pipeline import run
+    from sfumato.workflow.pipeline import run_policy
     from sfumato.workflow.policy import Policy
     from sfumato.workflow.stored.stored_support import choose_run_engine
 
     with show_progress(as_json):
         rules = Policy.read(policy)
         choice = choose_run_engine(rules, engine)
-        finished_run = run(rules, out, engine=choice.name)
+        finished_run = run_policy(rules, out, engine=choice.name)
     if as_json:
         print_json({**finished_run.as_json(), "engine": choice.name})
     else:
         print_choice(choice)
         print_run(finished_run)
     if not finished_run.published:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(FAILURE)
 
 
 @app.command(name="verify")
@@ -141,7 +141,7 @@ def verify_command(
     signer: Annotated[
         str | None, typer.Option(help="The public key you trust: its text, or a file with it."), ALWAYS
     ] = None,
-    given: Annotated[
+    input_path: Annotated[
         str | None, typer.Option("--input", help="With --opening: the input file of the release."), OPENED_INPUT
     ] = None,
     opening: Annotated[
@@ -157,12 +157,12 @@ def verify_command(
     from sfumato.workflow.signing.signature import read_signer
     from sfumato.workflow.verification import show_input, verify
 
-    met_needs = {*([INPUT_FILE] if given is not None else []), *([OPENED_INPUT] if opening is not None else [])}
+    met_needs = {*([INPUT_FILE] if input_path is not None else []), *([OPENED_INPUT] if opening is not None else [])}
     refuse_idle_options(context, CommandContext("--input and --opening go together", frozenset(met_needs)))
     with show_progress(as_json):
         trusted_signer = read_signer(signer) if signer is not None else None
-        if given is not None and opening is not None:
-            verification = show_input(folder, given, opening, trusted_signer, seconds, engine=engine)
+        if input_path is not None and opening is not None:
+            verification = show_input(folder, input_path, opening, trusted_signer, seconds, engine=engine)
         else:
             verification = verify(folder, trusted_signer, seconds, engine=engine)
     if as_json:
@@ -170,7 +170,7 @@ def verify_command(
     else:
         print_verification(verification)
     if not verification.holds:
-        raise typer.Exit(FAILED)
+        raise typer.Exit(FAILURE)
 
 
 @app.command(name="compare")
@@ -189,7 +189,7 @@ def compare_command(
     else:
         print_comparison(comparison)
     if not all(verification.holds for verification in comparison.verifications):
-        raise typer.Exit(FAILED)
+        raise typer.Exit(FAILURE)
 
 
 for name, command in (("mine", mine_command), ("attack", attack_command), ("decode", decode_command)):
@@ -261,7 +261,7 @@ def _explain_error(error: BaseException, wants_json: bool) -> NoReturn:
         raise error
     if isinstance(error, SfumatoError):
         is_failure = isinstance(error, (ClaimBroken, CertificateRefused, ImpossibleRelease, PartyError))
-        _exit_with_error(type(error).__name__, str(error), FAILED if is_failure else BAD_INPUT, wants_json)
+        _exit_with_error(type(error).__name__, str(error), FAILURE if is_failure else BAD_INPUT, wants_json)
     if isinstance(error, MemoryError):
         _exit_with_error("MemoryError", "not enough memory; try fewer columns or rows", BAD_INPUT, wants_json)
     if isinstance(error, OSError) and error.filename is None and error.errno == errno.ENOSPC:

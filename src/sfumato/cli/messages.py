@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sfumato.workflow.pipeline import Run
     from sfumato.workflow.verification import Verification
 
-SHOWN = 20
+MOST_ROWS = 20
 """How many rows the terminal shows; a file gets all of them."""
 
 
@@ -36,16 +36,16 @@ def _make_grid(*columns: str, title: str | None = None) -> Any:
     return grid
 
 
-def _print_things(*things: Any) -> None:
+def _print_things(*parts: Any) -> None:
     """Print lines and grids; a string is always one line, whatever names it contains."""
     from rich.console import Console
 
     console = Console(width=None if sys.stdout.isatty() else 200)
-    for thing in things:
-        if isinstance(thing, str):
-            console.print(escape_text(thing), markup=False, highlight=False, soft_wrap=True)
+    for part in parts:
+        if isinstance(part, str):
+            console.print(escape_text(part), markup=False, highlight=False, soft_wrap=True)
         else:
-            console.print(thing)
+            console.print(part)
 
 
 def _escape_cell(text: object) -> Any:
@@ -150,7 +150,7 @@ def print_run(finished_run: Run) -> None:
     if finished_run.attacks:
         print_attacks(finished_run.attacks)
     figures = {**body["losses"], **body["utility"]}
-    figure_texts = [_format_figure(name, figures[name]) for name in _SHOWN if name in figures]
+    figure_texts = [_format_figure(name, figures[name]) for name in _SHOWN_LOSSES if name in figures]
     figure_texts += [_format_figure(name, figures[name]) for name in _SHOWN_IF_ANY if figures.get(name)]
     _print_things("", *([f"{', '.join(figure_texts).capitalize()}."] if figure_texts else []))
     if "suppressed_rows" in body["losses"] or not body["suppression"]["seen"]:
@@ -215,7 +215,7 @@ def _format_figure(name: str, value: float) -> str:
     return f"{name.replace('_', ' ')} {f'{value:.1%}' if is_share(name) else f'{value:.4g}'}"
 
 
-_SHOWN = (
+_SHOWN_LOSSES = (
     *("loss", "suppressed_rows", "private_entries", "derived_entries", "answered_entries", "right_answers"),
     *("right_by_prior", "changes", "lost_rules", "ghost_rules"),
 )

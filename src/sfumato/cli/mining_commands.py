@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sfumato.cli import options
-from sfumato.cli.messages import SHOWN, print_attacks, print_rows
+from sfumato.cli.messages import MOST_ROWS, print_attacks, print_rows
 from sfumato.cli.option_needs import asks_about_file, refuse_idle_options
 from sfumato.cli.outsourced_mining import DecodeOptions, decode_found_itemsets
 from sfumato.cli.terminal import print_json, show_progress
@@ -93,7 +93,7 @@ def _print_patterns(patterns: pl.DataFrame, out: Path | None, as_json: bool) -> 
     if as_json:
         print_json({"count": patterns.height, "rows": patterns.to_dicts()})
     else:
-        print_rows(spell_patterns(patterns) if "pattern" in patterns.columns else patterns, SHOWN, out)
+        print_rows(spell_patterns(patterns) if "pattern" in patterns.columns else patterns, MOST_ROWS, out)
 
 
 def attack_command(

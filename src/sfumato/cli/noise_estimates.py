@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sfumato.cli.messages import SHOWN, print_rows
+from sfumato.cli.messages import MOST_ROWS, print_rows
 from sfumato.cli.terminal import print_json, print_line, show_progress
 
 
@@ -43,7 +43,7 @@ def estimate_from_noise(
         if out is not None:
             estimates.write_csv(out)
         print_json({"count": estimates.height, "rows": estimates.to_dicts()}) if as_json else print_rows(
-            estimates, SHOWN, out
+            estimates, MOST_ROWS, out
         )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from sfumato.cli.messages import SHOWN, print_rows
+from sfumato.cli.messages import MOST_ROWS, print_rows
 from sfumato.cli.option_needs import ALWAYS
 from sfumato.cli.options import Json, Passphrase
 from sfumato.cli.terminal import print_json, print_line, show_progress
@@ -90,12 +90,12 @@ def decode_found_itemsets(file: Path, key: Key, originals: Baskets | None, optio
     if options.as_json:
         print_json(_describe_decoding(decoding, itemsets, rules))
         return
-    print_rows(itemsets, SHOWN, options.out)
+    print_rows(itemsets, MOST_ROWS, options.out)
     if rules is not None:
         print_line()
         shown_rules = rules.select("antecedent", "consequent", "support", "confidence", "lift")
         order = ["confidence", "support", "antecedent", "consequent"]
-        print_rows(shown_rules.sort(order, descending=[True, True, False, False]), SHOWN, options.rules_out)
+        print_rows(shown_rules.sort(order, descending=[True, True, False, False]), MOST_ROWS, options.rules_out)
     print_line()
     for sentence in _explain_checks(decoding):
         print_line(sentence)

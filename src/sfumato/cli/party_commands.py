@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sfumato.cli.messages import SHOWN, print_rows
+from sfumato.cli.messages import MOST_ROWS, print_rows
 from sfumato.cli.option_needs import ALWAYS, THIS_SITE, CommandContext, refuse_idle_options
 from sfumato.cli.options import Json
 from sfumato.cli.terminal import print_json, print_line, show_progress
@@ -44,7 +44,7 @@ def party_command(
         return
     for name, table in result.list_tables().items():
         print_line(name.replace("_", "-").capitalize())
-        print_rows(table, SHOWN, read.output.path / f"{name}.json")
+        print_rows(table, MOST_ROWS, read.output.path / f"{name}.json")
     for line in str(result.statement).splitlines():
         print_line(line)
 

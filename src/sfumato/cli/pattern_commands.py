@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from sfumato.cli.messages import SHOWN, print_rows
+from sfumato.cli.messages import MOST_ROWS, print_rows
 from sfumato.cli.option_needs import (
     ALWAYS,
     BASKET_FILES,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from sfumato.patterns import Patterns
     from sfumato.sequences import Sequences
 
-Held = Annotated[
+PatternWords = Annotated[
     list[str],
     typer.Argument(
         help="Elements separated by spaces; items of one element separated by commas, or JSON, as in '[\"a, b\"]'."
@@ -111,7 +111,7 @@ def channels_command(
     if as_json:
         print_json({"count": channels.height, "rows": channels.to_dicts()})
     else:
-        print_rows(channels, SHOWN, out)
+        print_rows(channels, MOST_ROWS, out)
 
 
 def _describe_channels(question: ChannelQuestion, *, is_published: bool) -> CommandContext:
@@ -131,7 +131,7 @@ def _describe_channels(question: ChannelQuestion, *, is_published: bool) -> Comm
 def support_command(
     context: typer.Context,
     data: Data,
-    pattern: Held,
+    pattern: PatternWords,
     sequences: AreSequences = False,
     max_gap: MaxGap = None,
     window: MatchWindow = None,
@@ -157,7 +157,7 @@ def support_command(
 def contains_command(
     context: typer.Context,
     data: Data,
-    pattern: Held,
+    pattern: PatternWords,
     sequences: AreSequences = False,
     max_gap: MaxGap = None,
     window: MatchWindow = None,
@@ -183,7 +183,7 @@ def contains_command(
     if as_json:
         print_json({"count": holders.height, "rows": holders.to_dicts(), "unknown_items": pattern_holders.unknown})
     else:
-        print_rows(holders, SHOWN, None)
+        print_rows(holders, MOST_ROWS, None)
         _warn_unknown(pattern_holders)
 
 

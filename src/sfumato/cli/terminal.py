@@ -18,7 +18,7 @@ from unicodedata import category
 from sfumato.cli.progress_lines import ProgressLines
 from sfumato.runtime.interrupts import hold_signals, settle_answer
 
-_OBEYED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+_CONTROL_KINDS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Kinds of characters that a terminal may obey or hide: controls, direction marks, surrogates, line separators."""
 
 
@@ -27,7 +27,7 @@ def escape_text(text: object) -> str:
     line = str(text)
     if line.isascii() and line.isprintable():
         return line
-    return "".join(_escape_letter(letter) if category(letter) in _OBEYED else letter for letter in line)
+    return "".join(_escape_letter(letter) if category(letter) in _CONTROL_KINDS else letter for letter in line)
 
 
 def _escape_letter(letter: str) -> str:
@@ -45,7 +45,7 @@ def print_json(content: Any) -> None:
     text = json.dumps(_replace_infinities(content), indent=1, ensure_ascii=False, default=str, allow_nan=False)
     if not text.isascii() or "\x7f" in text:
         text = "".join(
-            _escape_json(letter) if letter != "\n" and category(letter) in _OBEYED else letter for letter in text
+            _escape_json(letter) if letter != "\n" and category(letter) in _CONTROL_KINDS else letter for letter in text
         )
     with hold_signals():  # a script gets one JSON text: this one, or the one about the signal
         print(text, flush=True)

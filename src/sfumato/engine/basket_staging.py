@@ -53,10 +53,10 @@ from sfumato.errors import DataError, SfumatoError
 from sfumato.runtime.progress import report_progress
 
 _ROWS = 1 << 17
-_COMMENTED = re.compile(rb"[\r\n]*[#%@]")
+_COMMENT_LINE = re.compile(rb"[\r\n]*[#%@]")
 BYTES_A_WORD = 300
 """What an item of the vocabulary takes."""
-_PACKED = re.compile(r"\.(?:gz|bz2|xz|zst)$")
+_ARCHIVE_SUFFIX = re.compile(r"\.(?:gz|bz2|xz|zst)$")
 
 
 class BasketSource(NamedTuple):
@@ -113,14 +113,14 @@ def can_stage(source: BasketSource) -> bool:
 def guess_stored_format(source: BasketSource) -> BasketFormat:
     """The format, from the name of the file or its first bytes."""
     path = Path(source.path)
-    name = _PACKED.sub("", path.name.lower())
+    name = _ARCHIVE_SUFFIX.sub("", path.name.lower())
     if is_database(str(source.path)) or is_spark_table(source.path):
         raise DataError("the engines duckdb and spark read baskets in files; use --engine memory for a database")
     if name.endswith(".dat"):
         return "fimi"
     if name.endswith((".csv", ".tsv", ".parquet")) or is_table_file(path):
         return "long"
-    return "spmf" if _COMMENTED.match(read_first_lines(path)) else "fimi"
+    return "spmf" if _COMMENT_LINE.match(read_first_lines(path)) else "fimi"
 
 
 class _SeenWords:

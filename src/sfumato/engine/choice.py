@@ -24,7 +24,7 @@ BYTES_A_CELL = 100
 _BYTES_A_LETTER = 12
 """What baskets take in memory for each byte of a text file, while they are read."""
 _OPENING = 1 << 16
-_STORED = ("parquet", "duckdb", "sqlite", None)
+_STORED_KINDS = ("parquet", "duckdb", "sqlite", None)
 
 
 class EngineChoice(NamedTuple):
@@ -105,7 +105,7 @@ def estimate_cells(path: str | Path) -> int | None:
         if not file.is_file() or not file.stat().st_size:
             return None
         kind = detect_file_kind(read_first_bytes(file, HEAD))
-        if kind not in _STORED:
+        if kind not in _STORED_KINDS:
             return None
         try:
             total += _estimate_file(file, kind)

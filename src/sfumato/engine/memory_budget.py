@@ -52,10 +52,10 @@ def _read_available() -> int:
 def _list_container_rests() -> list[int]:
     """What the control groups of a container leave, new and old kind."""
     rests = []
-    for limit, used in (
+    for limit, usage in (
         ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
         ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
     ):
         with suppress(OSError, ValueError):  # "max" is no limit
-            rests.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
+            rests.append(int(Path(limit).read_text()) - int(Path(usage).read_text()))
     return [rest for rest in rests if rest > 0]

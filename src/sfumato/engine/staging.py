@@ -52,7 +52,7 @@ class DateReading(NamedTuple):
     keep: Collection[str] = ()
 
 
-_UNSTATED = DateReading({})
+_NO_FORMATS = DateReading({})
 
 
 def open_stored_rows(
@@ -60,7 +60,7 @@ def open_stored_rows(
     text: TextFormat,
     scratch: Path,
     engine: ChosenEngine = "duckdb",
-    dates: DateReading = _UNSTATED,
+    dates: DateReading = _NO_FORMATS,
 ) -> StoredRows:
     """The rows that a data path names, for an engine to count; an error if it cannot reach them."""
     if engine == "spark":

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, build_flat_hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, build_flat_hierarchy, spell_cells
 from sfumato.data.hierarchies.hierarchy_builders import Quantiles, parse_builder
 from sfumato.data.roles.role import Role, assign_roles
 from sfumato.engine.memory_budget import find_memory_budget
@@ -167,7 +167,7 @@ class StoredTable:
         for name in self.quasi_identifying:
             if self.rows.schema[name] == pl.String:
                 values = self.count_values(name)
-                starred_count = int(values.counts[(values.frame[name] == SUPPRESSED).fill_null(False).to_numpy()].sum())
+                starred_count = int(values.counts[(values.frame[name] == STAR).fill_null(False).to_numpy()].sum())
                 if starred_count:
                     raise DataError(
                         f'{self.source}: the column "{name}" holds "*" in {starred_count} rows, the mark of a '

@@ -113,12 +113,12 @@ def write_coded_column(column: pl.Series) -> pa.DictionaryArray:
     values, codes = list_categories(column).to_list(), column.to_physical()
     known_mask = codes.is_not_null().to_numpy() if codes.null_count() else None
     cells = codes.to_numpy() if known_mask is None else codes.fill_null(0).to_numpy()
-    used = np.flatnonzero(
+    used_codes = np.flatnonzero(
         np.bincount(cells if known_mask is None else cells[known_mask], minlength=len(values))
     ).tolist()
-    order = sorted(used, key=values.__getitem__)
+    order = sorted(used_codes, key=values.__getitem__)
     rank = np.zeros(max(len(values), 1), dtype=np.int32)
-    rank[order] = np.arange(len(used), dtype=np.int32)
+    rank[order] = np.arange(len(used_codes), dtype=np.int32)
     places = allocate_numbers(len(cells), np.int32)
     np.take(rank, cells, out=places, mode="clip")  # without a second look at each code
     bits = None

@@ -121,8 +121,8 @@ def _find_class(value: Any, field: Any) -> type[BaseModel] | None:
 
 
 def _explain_problem(problem: Any, path: str, owner: type[BaseModel]) -> str:
-    if problem["type"] in _EXPLAINED:
-        return _EXPLAINED[problem["type"]](problem, path, owner)
+    if problem["type"] in _EXPLANATIONS:
+        return _EXPLANATIONS[problem["type"]](problem, path, owner)
     words = _TOML_SYNTAX.sub("", describe_problem(problem))
     if not path:
         return words
@@ -148,7 +148,7 @@ def _explain_frozen(problem: Any, path: str, owner: type[BaseModel]) -> str:
     return "it cannot be changed; make another one, or a copy: .model_copy(update={...})"
 
 
-_EXPLAINED: Mapping[str, Callable[[Any, str, type[BaseModel]], str]] = {
+_EXPLANATIONS: Mapping[str, Callable[[Any, str, type[BaseModel]], str]] = {
     "extra_forbidden": _explain_unknown,
     "missing": _explain_missing,
     "frozen_instance": _explain_frozen,

@@ -17,9 +17,9 @@ import numpy as np
 from sfumato.kernels.compiler import DefaultOptions, from_dtype, njit, types
 
 OPTIONS: dict[str, Any] = {"nogil": True, "boundscheck": False}
-UNCOUNTED: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
+NO_COUNT: dict[str, Any] = {"_nrt": False} if hasattr(DefaultOptions, "_nrt") else {}
 """Without numba's count of who uses an array, which it keeps up to date whenever a field of a record is named."""
-part: Any = njit(forceinline=True, **OPTIONS, **UNCOUNTED)
+part: Any = njit(forceinline=True, **OPTIONS, **NO_COUNT)
 """A part of a kernel: compiled only into those that call it, where passing it arrays costs nothing."""
 _TYPES: dict[str, Any] = dict(vars(types))
 _HOMES: dict[str, str] = {}
@@ -73,7 +73,7 @@ def compile_cached(signature: str | list[str], *, allocates: bool = True) -> Cal
     made the search for adversarial rules a fifth faster.
     """
     signatures = [read_signature(text) for text in ([signature] if isinstance(signature, str) else signature)]
-    decorator: Callable[[Any], Any] = njit(signatures, cache=True, **OPTIONS, **({} if allocates else UNCOUNTED))
+    decorator: Callable[[Any], Any] = njit(signatures, cache=True, **OPTIONS, **({} if allocates else NO_COUNT))
     return decorator
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from threading import get_ident
 from types import ModuleType
 
-UNUSED = ("cffi", "scipy.linalg")
+UNUSED_MODULES = ("cffi", "scipy.linalg")
 _IS_OURS: list[bool] = []
 
 
@@ -27,7 +27,7 @@ def load_compiler() -> None:
     """Import numba and what it imports with the first kernel; all of it, if the process is not ours."""
     if not _IS_OURS or "numba" in sys.modules:
         return
-    with hide_modules(UNUSED):
+    with hide_modules(UNUSED_MODULES):
         from numba.core.registry import cpu_target
 
         cpu_target.typing_context.refresh()

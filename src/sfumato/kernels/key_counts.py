@@ -17,7 +17,7 @@ def _count_parts(scattered_keys, ends, bits, largest):  # type: ignore[no-untype
     shift = np.uint64(max(64 - bits - slot_bits, 0))
     slot_key = np.zeros(mask + 1, dtype=np.uint64)
     slot_count = np.zeros(mask + 1, dtype=np.int64)
-    used = np.empty(largest, dtype=np.int64)
+    used_slots = np.empty(largest, dtype=np.int64)
     sizes = np.empty(scattered_keys.shape[0], dtype=np.int64)
     key_count = np.int64(0)
     for part in range(ends.shape[0] - 1):
@@ -29,11 +29,11 @@ def _count_parts(scattered_keys, ends, bits, largest):  # type: ignore[no-untype
                 slot = (slot + 1) & mask
             if slot_count[slot] == 0:
                 slot_key[slot] = key
-                used[distinct] = slot
+                used_slots[distinct] = slot
                 distinct += 1
             slot_count[slot] += 1
         for number in range(distinct):
-            slot = used[number]
+            slot = used_slots[number]
             sizes[key_count] = slot_count[slot]
             slot_count[slot] = 0
             key_count += 1

@@ -18,7 +18,7 @@ import polars as pl
 from sfumato.change import Change, ChangeKind, describe_changes
 from sfumato.change_kinds import CellDifference
 from sfumato.data.cells.coded_cells import count_cells, count_value_pairs
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import ClaimBroken, quote_names
 from sfumato.measure.alignment import align_originals
@@ -133,7 +133,7 @@ def _count_published_originals(name: str, original: Table, published_table: Tabl
 def count_published_originals(labels: pl.Series, counts: npt.NDArray[np.int64], values: pl.Series) -> int:
     """How many cells have a value of the originals; labels are counted, and `*` is no value."""
     texts = spell_cells(labels)
-    is_shown = texts.is_in(spell_cells(values.unique()).drop_nulls().implode()) & (texts != SUPPRESSED)
+    is_shown = texts.is_in(spell_cells(values.unique()).drop_nulls().implode()) & (texts != STAR)
     return int(counts[is_shown.fill_null(value=False).to_numpy()].sum())
 
 
@@ -144,7 +144,7 @@ def count_filled(pairs: pl.DataFrame) -> int:
 
 def count_suppressed(pairs: pl.DataFrame) -> int:
     """Of cells that differ, counted in pairs, how many are `*`."""
-    return int(pairs.filter(spell_cells(pairs["second"]) == SUPPRESSED)["count"].sum())
+    return int(pairs.filter(spell_cells(pairs["second"]) == STAR)["count"].sum())
 
 
 def _measure_loss(labels: pl.Series, domain: Domain) -> float:
@@ -170,7 +170,7 @@ def refuse_false_statements(changes: Iterable[Change], differences: Mapping[str,
     for change in changes:
         stated_changes.setdefault(change.column, []).append(change)
     false = {name: _explain_false(stated_changes.get(name, []), difference) for name, difference in differences.items()}
-    columns = [name for name, why in false.items() if why]
+    columns = [name for name, reason in false.items() if reason]
     if columns:
         raise ClaimBroken(
             f"nothing was released, because what the methods state about {quote_names(columns)} is not what happened "

@@ -112,7 +112,7 @@ class Check:
         return self.measure(evidence, arguments)
 
 
-_LOADED: dict[str, Check] = {}
+_LOADED_CHECKS: dict[str, Check] = {}
 
 
 def checks_claim(
@@ -139,7 +139,7 @@ def checks_claim(
             frozenset(a.removesuffix("?") for a in arguments),
         )
         original = needs_original or private is not None
-        _LOADED[name] = Check(
+        _LOADED_CHECKS[name] = Check(
             measure,
             property_names,
             frozenset(bounds),
@@ -162,7 +162,7 @@ class _Checks(Mapping[str, Check]):
 
     def __getitem__(self, name: str) -> Check:
         import_module(find_checks()[name])
-        return _LOADED[name]
+        return _LOADED_CHECKS[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(find_checks())

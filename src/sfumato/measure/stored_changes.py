@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.data.cells.coded_cells import count_code_pairs, count_value_pairs
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.engine.aligned_batches import AlignedBatch, align_batches
 from sfumato.engine.parquet_writer import write_batches
@@ -117,7 +117,7 @@ def _count_hidden_cells(batch: AlignedBatch, name: str, quasi_identifying: Seque
         return 0
     flags = empty.to_numpy()
     for column in quasi_identifying:
-        flags = flags & flag_text(batch.published_frame[column], SUPPRESSED)
+        flags = flags & flag_text(batch.published_frame[column], STAR)
     return int(np.count_nonzero(flags))
 
 

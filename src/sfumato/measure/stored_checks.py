@@ -26,7 +26,7 @@ class _StoredCheck(NamedTuple):
     shape: StoredShape
 
 
-_LOADED: dict[str, _StoredCheck] = {}
+_LOADED_CHECKS: dict[str, _StoredCheck] = {}
 
 
 def checks_stored_claim(name: str, shape: StoredShape = "table") -> Callable[[Measure], Measure]:
@@ -36,7 +36,7 @@ def checks_stored_claim(name: str, shape: StoredShape = "table") -> Callable[[Me
     """
 
     def register(measure: Measure) -> Measure:
-        _LOADED[name] = _StoredCheck(measure, shape)
+        _LOADED_CHECKS[name] = _StoredCheck(measure, shape)
         return measure
 
     return register
@@ -47,5 +47,5 @@ def find_stored_measure(name: str, shape: StoredShape = "table") -> StoredMeasur
     if name not in find_stored_checks():
         return None
     import_module(find_stored_checks()[name])
-    check = _LOADED[name]
+    check = _LOADED_CHECKS[name]
     return check.measure if check.shape == shape else None

@@ -12,7 +12,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Ints
 from sfumato.data.cells.coded_cells import count_value_pairs
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError
 from sfumato.measure.alignment import (
@@ -111,7 +111,7 @@ def cover_cells(original: pl.Series, published_cells: pl.Series, domain: Domain)
         known_labels, np.arange(len(known_labels)), default=None, return_dtype=pl.Int64
     )
     leaf = original.replace_strict(leaves, np.arange(len(leaves)), default=None, return_dtype=pl.Int64)
-    star = (published_cells == SUPPRESSED).fill_null(False).to_numpy()
+    star = (published_cells == STAR).fill_null(False).to_numpy()
     read = label.is_not_null().to_numpy()
     number = label.fill_null(0).to_numpy()
     pair_mask = read & leaf.is_not_null().to_numpy()

@@ -22,7 +22,7 @@ from sfumato.parties.protocols.threshold import Protocol
 from sfumato.parties.result import SiteAnswer
 from sfumato.parties.transport.message import MOST_BYTES
 from sfumato.parties.transport.network import TIMEOUT, Network
-from sfumato.parties.transport.tls_network import START_TIMEOUT, Connecting, SiteAddress
+from sfumato.parties.transport.tls_network import START_TIMEOUT, ConnectionPlan, SiteAddress
 from sfumato.parties.vertical import MAX_QUESTIONS, VerticalProtocol, VerticalQuestion, mine_vertical_site
 from sfumato.table import Table
 
@@ -265,12 +265,14 @@ class SiteConfig(Description):
         except (PolicyError, TypeError) as error:
             raise PolicyError(f"{file}: {str(error).removeprefix(f'{cls.__name__}: ')}") from None
 
-    def build_connection(self) -> Connecting:
+    def build_connection(self) -> ConnectionPlan:
         """How to join the other sites."""
         peers = [SiteAddress(peer.name, *_split_address(peer.address), peer.certificate) for peer in self.peer]
         site = SiteAddress(self.site.name, *_split_address(self.site.address), self.site.certificate)
         limits = self.network
-        return Connecting(site, self.site.key, peers, limits.timeout, limits.start_timeout, limits.max_message_bytes)
+        return ConnectionPlan(
+            site, self.site.key, peers, limits.timeout, limits.start_timeout, limits.max_message_bytes
+        )
 
     def _locate_files(self, base: Path) -> SiteConfig:
         peers = tuple(peer.model_copy(update={"certificate": base / peer.certificate}) for peer in self.peer)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sfumato.errors import DataError
 
-_OTHERS, _OTHERS_WRITE = 0o077, 0o022
+_OTHERS_ACCESS, _OTHERS_WRITE = 0o077, 0o022
 
 
 def create_private(path: Path, content: bytes) -> None:
@@ -70,7 +70,7 @@ def read_private(path: Path, noun: str) -> bytes:
             raise DataError(
                 f"{path}: {noun} belongs to another user, who can replace it; make a copy of your own (mode 0600)"
             )
-        if facts.st_mode & _OTHERS:
+        if facts.st_mode & _OTHERS_ACCESS:
             mode = stat.S_IMODE(facts.st_mode)
             raise DataError(
                 f"{path}: {noun} is open to other users (mode {mode:04o}); if nobody read or changed it, "

@@ -22,7 +22,7 @@ from sfumato.errors import DataError, PolicyError
 from sfumato.public.number_law import LawNumber, NumberLaw, PublishedRange
 from sfumato.release import Release
 
-_SPELT = {
+_SCALE_KINDS = {
     "alpha": "uniform",
     "sigma": "gaussian",
     "std": "gaussian",
@@ -30,7 +30,8 @@ _SPELT = {
     "stddev": "gaussian",
     "width": "discretize",
 }
-_ALSO = {"normal": "gaussian", "gauss": "gaussian", "correlated": "gaussian"}  # a single column of it is Gaussian
+# A single column of correlated noise is Gaussian.
+_KIND_ALIASES = {"normal": "gaussian", "gauss": "gaussian", "correlated": "gaussian"}
 _CURE = 'write noise as Noise(kind="gaussian", scale=2.5), ("gaussian", 2.5) or {"sigma": 2.5}'
 
 
@@ -188,7 +189,7 @@ def _normalize_kind(kind: Any) -> Any:
     if not isinstance(kind, str):
         return kind
     word = kind.strip().lower()
-    return _ALSO.get(word, word)
+    return _KIND_ALIASES.get(word, word)
 
 
 def _normalize_noise(notation: Mapping[str, Any]) -> dict[str, Any]:
@@ -196,14 +197,14 @@ def _normalize_noise(notation: Mapping[str, Any]) -> dict[str, Any]:
     parameters = {name: notation[name] for name in Noise.model_fields if name in notation}
     if "kind" in parameters:
         parameters["kind"] = _normalize_kind(parameters["kind"])
-    scale_names = [name for name in _SPELT if name in notation]
+    scale_names = [name for name in _SCALE_KINDS if name in notation]
     if len(scale_names) + ("scale" in parameters) > 1:
         raise PolicyError(
             f"the noise's scale is given twice: {', '.join([*scale_names, *{'scale'} & parameters.keys()])}"
         )
     for name in scale_names:
-        if parameters.setdefault("kind", _SPELT[name]) != _SPELT[name]:
-            raise PolicyError(f'"{name}" belongs to {_SPELT[name]} noise, but the kind differs; use "scale"')
+        if parameters.setdefault("kind", _SCALE_KINDS[name]) != _SCALE_KINDS[name]:
+            raise PolicyError(f'"{name}" belongs to {_SCALE_KINDS[name]} noise, but the kind differs; use "scale"')
         parameters["scale"] = notation[name]
     return parameters
 

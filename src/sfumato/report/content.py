@@ -96,7 +96,7 @@ def name_things(account: RunAccount) -> str:
     """What a release is made of: people, unless the rows are synthetic; rules if they come with their two sides."""
     if isinstance(account.published_data, Rules):
         return "rules"
-    return "rows" if are_rows_drawn(account) else wording.THINGS[account.certificate["data"]["shape"]]
+    return "rows" if are_rows_drawn(account) else wording.ROW_NOUNS[account.certificate["data"]["shape"]]
 
 
 def count_things(account: RunAccount) -> int:
@@ -166,8 +166,8 @@ def _list_kept_tiles(body: Mapping[str, Any], *, is_rounded: bool = False) -> li
 
 
 def _build_size_tile(account: RunAccount) -> KeyFigure:
-    things = f"{name_things(account)} in the release"
-    return KeyFigure(wording.format_count(count_things(account)), things, count_parts(account))
+    label = f"{name_things(account)} in the release"
+    return KeyFigure(wording.format_count(count_things(account)), label, count_parts(account))
 
 
 def describe_size(account: RunAccount) -> str:

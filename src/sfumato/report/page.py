@@ -22,9 +22,9 @@ from sfumato.report.sections import group_losses
 from sfumato.report.words import attack_stories, findings, verdict_words, wording
 from sfumato.table import Table
 
-PICTURED = 30
+MOST_PICTURES = 30
 """How many columns are drawn, and listed before the rest is folded."""
-STEPPED = ("loss", "precision")
+STEP_FIGURES = ("loss", "precision")
 """Figures that are published in steps."""
 
 
@@ -94,12 +94,12 @@ def _collect_page_content(account: RunAccount) -> dict[str, Any]:
         "claims": findings.list_claims(body),
         "columns": content.list_column_rows(account),
         "roles": content.describe_roles(body),
-        "first": PICTURED,
+        "first": MOST_PICTURES,
         "removed": wording.quote_first_names(body.get("removed_columns", ()), most=60),
         "attacks": findings.list_attacks(body, is_internal=internal),
         "losses": findings.list_losses(body),
-        "in_steps": any(name in body["utility"] for name in STEPPED),
-        "distributions": distributions.show_distributions(account, PICTURED),
+        "in_steps": any(name in body["utility"] for name in STEP_FIGURES),
+        "distributions": distributions.show_distributions(account, MOST_PICTURES),
         "groups": group_losses.show_groups(account) if internal else None,
         "gates": content.list_gates(body),
         "methods": content.list_parameters(body),
@@ -216,10 +216,10 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
     details = account.details
     anonymity = details.get_family(AnonymityDetails) or AnonymityDetails()
     nodes, checked_count = anonymity.nodes, anonymity.checked
-    things = "People" if isinstance(account.original, Table) else type(account.original).__name__
+    row_noun = "People" if isinstance(account.original, Table) else type(account.original).__name__
     facts = [
         ("Source", wording.clean_label(account.source)),
-        (f"{things} in the originals", wording.format_count(len(account.original))),
+        (f"{row_noun} in the originals", wording.format_count(len(account.original))),
         (
             f"{content.name_things(account).capitalize()} in the release",
             wording.format_count(content.count_things(account)),

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AGAIN_SECONDS = 1.0
 _REPEAT_SECONDS = 0.05
 _completed_steps: list[str] = []
@@ -36,7 +36,7 @@ def list_completions() -> tuple[str, ...]:
 
 def ignore_late_signals() -> None:
     """The command has ended: a signal while Python cleans up would end the process as if it had failed."""
-    for number in STOPPING:
+    for number in STOP_SIGNALS:
         if signal.getsignal(number) is not None:
             signal.signal(number, signal.SIG_IGN)
 
@@ -95,7 +95,7 @@ class _SignalHold:
         self._blocks += 1
         if self._blocks > 1:
             return
-        handlers = {number: signal.getsignal(number) for number in STOPPING}
+        handlers = {number: signal.getsignal(number) for number in STOP_SIGNALS}
         self._handlers = {
             number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)
         }
@@ -137,7 +137,7 @@ class StopSignals:
 
     def install(self) -> None:
         """Handle signals from now on; a signal that the caller ignores (nohup) stays ignored."""
-        for number in STOPPING:
+        for number in STOP_SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._stop)
         self._report_unraisable, sys.unraisablehook = sys.unraisablehook, self._stop_later

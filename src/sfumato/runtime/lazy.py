@@ -20,19 +20,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-_TAGGED = (
+_TAGGED_CLASS = (
     r"""^class (\w+)\((?:\s*Stored(?:Table|Basket)(?:Method|Attack)\[(\w+)\])?"""
     r"""|^    ({}): Literal\[["'](\w+)["']\] = ["']\4["']"""
 )
-_STORED = "stored"
+_STORED_TAG = "stored"
 """Stands among the tags: there, classes that run on stored data are found by the method or attack that they name."""
-_CHECKED = r"""^@?checks_claim\(\s*["'](\w+)["']"""
-_CHECKED_IN_FILES = r"""^@?checks_stored_claim\(\s*["'](\w+)["']"""
+_CLAIM_CHECK = r"""^@?checks_claim\(\s*["'](\w+)["']"""
+_STORED_CLAIM_CHECK = r"""^@?checks_stored_claim\(\s*["'](\w+)["']"""
 _LAW = r"^class \w+Law\("
 _LAWS = "sfumato.public"
 _PACKAGE_OF = {"method": "sfumato.protect", "model": "sfumato.protect", "attack": "sfumato.attack"}
 _CHECKS = "sfumato.measure"
-_SEARCHED = ("sfumato.attack", "sfumato.measure", "sfumato.mine")
+_SEARCH_PACKAGES = ("sfumato.attack", "sfumato.measure", "sfumato.mine")
 """Where a name is looked for that the package itself does not have."""
 _OTHER_FUNCTIONS = {
     "l_diversity": "distinct_l",
@@ -102,19 +102,19 @@ def find_tagged_class(tag: str, value: str) -> Any:
 def find_stored_class(tag: str, value: str) -> Any:
     """The class that runs a method or attack with this tag on data that stay in files; None if there is none."""
     tagged_home = find_tagged(tag).get(value)
-    stored_homes = _find_homes(_PACKAGE_OF[tag])[_STORED]
+    stored_homes = _find_homes(_PACKAGE_OF[tag])[_STORED_TAG]
     return _fetch(*stored_homes[tagged_home[1]]) if tagged_home and tagged_home[1] in stored_homes else None
 
 
 def find_checks() -> Mapping[str, str]:
     """The module of every check that a claim can name. Nothing is imported."""
-    homes: Mapping[str, str] = _remember("checks", _scan_checks)[_CHECKED]
+    homes: Mapping[str, str] = _remember("checks", _scan_checks)[_CLAIM_CHECK]
     return homes
 
 
 def find_stored_checks() -> Mapping[str, str]:
     """The module of every check that measures a claim on a release in its file. Nothing is imported."""
-    homes: Mapping[str, str] = _remember("checks", _scan_checks)[_CHECKED_IN_FILES]
+    homes: Mapping[str, str] = _remember("checks", _scan_checks)[_STORED_CLAIM_CHECK]
     return homes
 
 
@@ -123,7 +123,7 @@ def import_laws() -> None:
     _remember("laws", _import_laws)
 
 
-_FOUND: dict[str, Any] = {}
+_REMEMBERED_RESULTS: dict[str, Any] = {}
 
 
 def _find_homes(package: str) -> Mapping[str, Mapping[str, tuple[str, str]]]:
@@ -132,9 +132,9 @@ def _find_homes(package: str) -> Mapping[str, Mapping[str, tuple[str, str]]]:
 
 
 def _remember(key: str, find: Any) -> Any:
-    if key not in _FOUND:
-        _FOUND[key] = find()
-    return _FOUND[key]
+    if key not in _REMEMBERED_RESULTS:
+        _REMEMBERED_RESULTS[key] = find()
+    return _REMEMBERED_RESULTS[key]
 
 
 def _fetch(module: str, name: str) -> Any:
@@ -175,13 +175,13 @@ def _scan_tags(package: str) -> Mapping[str, Mapping[str, tuple[str, str]]]:
     import re
 
     tags = [tag for tag, home in _PACKAGE_OF.items() if home == package]
-    homes: dict[str, dict[str, tuple[str, str]]] = {tag: {} for tag in (*tags, _STORED)}
+    homes: dict[str, dict[str, tuple[str, str]]] = {tag: {} for tag in (*tags, _STORED_TAG)}
     for module, text in _read_sources(package):
         name = ""
-        for match in re.finditer(_TAGGED.format("|".join(tags)), text, re.MULTILINE):
+        for match in re.finditer(_TAGGED_CLASS.format("|".join(tags)), text, re.MULTILINE):
             name = match[1] or name
             if match[2]:
-                homes[_STORED][match[2]] = (module, name)
+                homes[_STORED_TAG][match[2]] = (module, name)
             if match[3]:
                 homes[match[3]][match[4]] = (module, name)
     return homes
@@ -191,7 +191,7 @@ def _scan_checks() -> Mapping[str, Mapping[str, str]]:
     """The modules of all checks, in memory and in files, which are read together."""
     import re
 
-    homes: dict[str, dict[str, str]] = {_CHECKED: {}, _CHECKED_IN_FILES: {}}
+    homes: dict[str, dict[str, str]] = {_CLAIM_CHECK: {}, _STORED_CLAIM_CHECK: {}}
     for module, text in _read_sources(_CHECKS):
         for pattern, modules in homes.items():
             modules.update(dict.fromkeys(re.findall(pattern, text, re.MULTILINE), module))
@@ -226,7 +226,7 @@ def _suggest(name: str, package: Any) -> str:
     if name.startswith("read_") and "Table" in dir(package):
         return '; did you mean "Table.read"?'
     if package.__name__ == "sfumato":
-        homes = [home for home in _SEARCHED if name in dir(import_module(home))]
+        homes = [home for home in _SEARCH_PACKAGES if name in dir(import_module(home))]
         if homes:
             return f'; did you mean "sf.{homes[0].removeprefix("sfumato.")}.{name}"?'
     other_name = (find_other_name(name) or "").replace("_", "")

@@ -182,7 +182,7 @@ def format_timestamp() -> str:
 
 
 @contextmanager
-def refuse_hostile(why: str) -> Iterator[None]:
+def refuse_hostile(reason: str) -> Iterator[None]:
     """Turn any failure on an untrusted release into a refusal: it can neither crash nor pass a check."""
     try:
         yield
@@ -191,7 +191,7 @@ def refuse_hostile(why: str) -> Iterator[None]:
     except BaseException as error:  # a polars panic is not an Exception
         if os.environ.get("SFUMATO_DEBUG"):
             raise
-        raise CertificateRefused(f"{why} ({type(error).__name__})") from None
+        raise CertificateRefused(f"{reason} ({type(error).__name__})") from None
 
 
 def find_release_folder(folder: Path) -> Path:

@@ -74,7 +74,9 @@ def run(
     if isinstance(data, Policy) or (_is_path(data) and str(data).endswith(".toml")):
         if sections or roles is not None or not (protection is None or _is_path(protection)):
             raise PolicyError("a policy has its own data, roles and sections; to replace them: run(data, policy, ...)")
-        return pipeline.run(data if isinstance(data, Policy) else Policy.read(data), protection or out, randomness)
+        return pipeline.run_policy(
+            data if isinstance(data, Policy) else Policy.read(data), protection or out, randomness
+        )
     if protection is None:
         raise PolicyError("say what to do with the data: run(data, method, roles={...}), or a policy for the method")
     policy = _build_policy(data, protection, _group_roles(roles, data), sections)
@@ -82,11 +84,11 @@ def run(
     if policy.shape == "table" and not policy.roles.group_by_column() and policy.data.path != DEMO:
         _refuse_without_roles(policy, original)
     if out is not None:
-        return pipeline.run(policy, out, randomness, original)
+        return pipeline.run_policy(policy, out, randomness, original)
     if original is None and (engine := choose_run_engine(policy).name) != "memory":
         raise PolicyError(f"a run by {engine} keeps nothing in memory: name a folder, as in run(data, method, out=...)")
     with TemporaryDirectory(prefix="sfumato-") as folder:  # mode 0700
-        finished_run = pipeline.run(policy, Path(folder) / "run", randomness, original)
+        finished_run = pipeline.run_policy(policy, Path(folder) / "run", randomness, original)
         return replace(finished_run, folder=None, files=RunFiles.read(finished_run.out))
 
 

@@ -104,8 +104,8 @@ class ReservedTarget:
             with hold_signals():
                 self._workspace = _make_workspace(parent, self.out)
         except (OSError, RuntimeError) as error:  # a RuntimeError is a symlink loop
-            why = describe_os_error(error) if isinstance(error, OSError) else "it is a symlink loop"
-            raise DataError(f"{self.path}: the release cannot be written there ({why})") from None
+            reason = describe_os_error(error) if isinstance(error, OSError) else "it is a symlink loop"
+            raise DataError(f"{self.path}: the release cannot be written there ({reason})") from None
 
     def _make_parents(self) -> None:
         missing = [folder for folder in self.out.parents if not os.path.lexists(folder)]
@@ -134,8 +134,10 @@ class ReservedTarget:
         except OSError as error:
             if error.errno not in _DISK_FAULTS:
                 raise
-            why = describe_os_error(error)
-            raise DataError(f"{self.path}: the release could not be written ({why}); nothing was published") from None
+            reason = describe_os_error(error)
+            raise DataError(
+                f"{self.path}: the release could not be written ({reason}); nothing was published"
+            ) from None
 
     def _name_target(self, message: str) -> str:
         """A message with the paths that files will have instead of those in the hidden folder, which goes away."""
@@ -160,8 +162,10 @@ class ReservedTarget:
             manifest, new_names = _list_and_carry(workspace, out, part)
             journal = self._move(workspace, manifest)
         except OSError as error:
-            why = describe_os_error(error)
-            raise DataError(f"{self.path}: the release could not be written ({why}); nothing was published") from None
+            reason = describe_os_error(error)
+            raise DataError(
+                f"{self.path}: the release could not be written ({reason}); nothing was published"
+            ) from None
         self.is_published = True
         record_completion(
             f"the release was already published in {self.path}"

@@ -322,7 +322,7 @@ def build_outgoing_attack(attack: Mapping[str, Any], people: int) -> CertifiedAt
     """An attack with the upper bound of its risk."""
     parameters = select_outgoing_parameters(attack["parameters"])
     parameters |= {
-        name: attack[name] for name in _KNOWN if name in parameters and attack.get(name)
+        name: attack[name] for name in _KNOWLEDGE_FIELDS if name in parameters and attack.get(name)
     }  # the columns that "all" means
     parameters |= {name: attack[name] for name in (LIST_OF_PEOPLE,) if name in attack["parameters"]}
     tries = int(attack["attempts"])
@@ -354,7 +354,7 @@ def _build_outgoing_verdict(verdict: Mapping[str, Any]) -> CertifiedVerdict:
     return CertifiedVerdict(**public_fields, unique_rows=rows)
 
 
-_KNOWN = ("known", "knowledge")
+_KNOWLEDGE_FIELDS = ("known", "knowledge")
 """What the attacker is assumed to know: columns, or a keyword."""
 
 

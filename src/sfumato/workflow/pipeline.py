@@ -60,10 +60,10 @@ from sfumato.workflow.summary.gathered_account import gather_account, gather_out
 from sfumato.workflow.summary.release_utility import measure_utility
 from sfumato.workflow.summary.shown_detail import measure_shown_detail
 
-__all__ = ["Run", "run"]
+__all__ = ["Run", "run_policy"]
 
 
-def run(
+def run_policy(
     policy: Policy,
     out: str | Path | None = None,
     randomness: Randomness | None = None,
@@ -94,8 +94,8 @@ def run(
 
 def _refuse_foreign_classes(policy: Policy) -> None:
     """Refuse classes of other packages: who reads the certificate finds methods and attacks by their names alone."""
-    for kind, used in (("method", policy.protect), ("attack", policy.attack)):
-        for description in used:
+    for kind, descriptions in (("method", policy.protect), ("attack", policy.attack)):
+        for description in descriptions:
             tag = getattr(description, kind)
             if find_tagged_class(kind, tag) is not type(description):
                 raise PolicyError(
@@ -145,7 +145,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
         run_account = replace(
             run_account,
             differences=tests.differences,
-            reasons=tuple(why.describe_reason() for why in reasons.whys),
+            reasons=tuple(level_reason.describe_reason() for level_reason in reasons.whys),
             lattice=reasons.lattice,
             advice=(*record["advice"], *run_account.advice),
         )

@@ -155,16 +155,16 @@ class Policy(Description):
         limit_names = [name for name in ("max_linking_risk", "max_record_risk") if getattr(self.gate, name) is not None]
         if not limit_names:
             return self
-        why = ""
+        reason = ""
         if self.gives != "table":
-            why = f"{self.gives} have no quasi-identifying columns"
+            reason = f"{self.gives} have no quasi-identifying columns"
         elif any(method.publishes_codes for method in self.protect):
-            why = "linking cannot read codes"
+            reason = "linking cannot read codes"
         elif self.roles.group_by_column() and not self.roles.quasi_identifying:
-            why = "no column is quasi_identifying"
-        if why:
+            reason = "no column is quasi_identifying"
+        if reason:
             raise ValueError(
-                f"{' and '.join(limit_names)} cannot be measured, because {why}, and every release would be "
+                f"{' and '.join(limit_names)} cannot be measured, because {reason}, and every release would be "
                 "refused; list an attack that fits, and limit its risk under max_risk"
             )
         return self

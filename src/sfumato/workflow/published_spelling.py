@@ -20,7 +20,7 @@ import polars as pl
 from sfumato.change import ChangeKind
 from sfumato.data.cells.cell_forms import CellForms
 from sfumato.data.cells.cell_types import retype_columns
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.data.reading.table_reader import find_source_kind, has_stored_text, has_stored_types
 from sfumato.details import ChainDetails, Details, EntryDetails
 from sfumato.release import Release
@@ -111,7 +111,7 @@ def _flag_originals(texts: pl.Series, originals: pl.Series) -> pl.Series:
     """The known cells that are as in the originals; a label is none, even where the original is spelled like it."""
     is_equal = (texts == originals).fill_null(value=False)
     labels = texts.filter(~is_equal).drop_nulls().unique().implode()
-    return is_equal & (texts != SUPPRESSED).fill_null(value=False) & ~texts.is_in(labels).fill_null(value=False)
+    return is_equal & (texts != STAR).fill_null(value=False) & ~texts.is_in(labels).fill_null(value=False)
 
 
 def _cast_if_whole(

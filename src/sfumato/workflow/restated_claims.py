@@ -20,7 +20,7 @@ from sfumato.protect.method import Method
 from sfumato.runtime.lazy import find_tagged_class
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
-_QUOTED = re.compile(r'"([^"]*)"')
+_QUOTED_NAME = re.compile(r'"([^"]*)"')
 _SPELLING = 1.1e-3
 """Sentences round numbers to four digits."""
 
@@ -87,7 +87,7 @@ def _is_about_its_arguments(
     """Whether the sentence has the columns of the claim and no others, and only numbers that the claim has."""
     columns, sentence = _list_columns(claim["arguments"]), str(claim["meaning"])
     method_columns = {name for kind, parameters in claimants for name in kind.list_columns_in(parameters)}
-    quoted_names = set(_QUOTED.findall(sentence)) & set(published_columns)
+    quoted_names = set(_QUOTED_NAME.findall(sentence)) & set(published_columns)
     if not quoted_names <= (set(columns) or method_columns) or not all(name in sentence for name in columns):
         return False
     for name in sorted({*columns, *method_columns}, key=len, reverse=True):

@@ -155,8 +155,8 @@ def _keep_exact_columns(
     kinds = gather_kinds(changes)
     published_columns = get_outline(published_table).frame.columns
     return {
-        name: why
-        for name, why in accepted_columns.items()
+        name: reason
+        for name, reason in accepted_columns.items()
         if name in published_columns and _may_name_people(kinds.get(name, ()))
     }
 

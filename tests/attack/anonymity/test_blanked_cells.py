@@ -18,7 +18,7 @@ import sfumato as sf
 from sfumato.attack.anonymity.stored_covering import CoveredPeople
 from sfumato.attack.anonymity.strongest_links import choose_strongest, try_ways
 from sfumato.change import ChangeKind, state_changes
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 
 NAMES = ("age", "town", "sex", "job")
@@ -171,7 +171,7 @@ def test_both_engines_link_the_same_people(tmp_path: Path) -> None:
         private = '{ columns = ["age"] }' if number == 0 else "{ share = 0.2 }"
         policy = Policy.parse(POLICY.replace("PRIVATE", private), folder / "policy.toml")
         ours, theirs = (
-            run(policy, folder / engine, sf.Randomness.seeded(3), engine=engine).record["attacks"]
+            run_policy(policy, folder / engine, sf.Randomness.seeded(3), engine=engine).record["attacks"]
             for engine in ("memory", "duckdb")
         )
         assert ours == theirs, number

@@ -19,7 +19,7 @@ from sfumato.data.reading.source import locate_source, parse_source
 from sfumato.data.reading.table_reader import read_frame
 from sfumato.errors import DataError, SfumatoError, hide_password
 from sfumato.workflow.drafts.policy_draft import locate_data
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import show_input
 from tests.data.postgres_server import PASSWORD, find_programs, run_server
@@ -110,7 +110,7 @@ def test_a_run_on_a_server_never_writes_the_password(
     monkeypatch.setenv("SFUMATO_HOME", str(tmp_path / "home"))
     address = f"{with_password(server)}?table=pay%20list"
     policy = Policy.parse(POLICY.format(path=address), tmp_path / "policy.toml")
-    result = run(policy)
+    result = run_policy(policy)
     assert result.published
     for path in sorted((tmp_path / "out").rglob("*")):
         assert not path.is_file() or PASSWORD.encode() not in path.read_bytes(), path.name

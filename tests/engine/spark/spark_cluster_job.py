@@ -22,7 +22,7 @@ from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.spark.spark_rows import SparkRows
 from sfumato.runtime.progress import listen_to_progress
 from sfumato.workflow.folders.manifest import hash_file
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 
@@ -81,7 +81,7 @@ def main() -> None:
     policy, out, folder, sales = map(Path, sys.argv[1:])
     killer, other = Killer("writing", 1), Killer("grouping baskets", 0)
     with listen_to_progress(killer):
-        result = run(Policy.read(policy), out, engine="spark")
+        result = run_policy(Policy.read(policy), out, engine="spark")
     with listen_to_progress(other):
         baskets = hash_baskets(sales, "spark")
     files = sorted(folder.glob("*.parquet"))

@@ -15,7 +15,7 @@ import sfumato as sf
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
 from sfumato.engine.engine_names import EngineName
 from sfumato.errors import DataError
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.verification import verify
 from tests.engine.spark.spark_fixtures import open_session
 from tests.engine.test_stored_baskets import rebuild
@@ -101,7 +101,7 @@ def test_itemsets_and_rules_are_those_of_memory(tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", ["items in rows", "attacked", pytest.param("rules in lines", marks=pytest.mark.slow)])
 def test_what_is_hidden_is_what_duckdb_hides(tmp_path: Path, case: str) -> None:
     policy = write_policy(tmp_path, *CASES[case])
-    ours, theirs = (run(policy, tmp_path / engine, engine=engine) for engine in ("duckdb", "spark"))
+    ours, theirs = (run_policy(policy, tmp_path / engine, engine=engine) for engine in ("duckdb", "spark"))
     name = ours.certificate.body["data"]["file"]
     assert (ours.out / "release" / name).read_bytes() == (theirs.out / "release" / name).read_bytes()
     assert theirs.published and ours.findings == theirs.findings

@@ -15,7 +15,7 @@ import pytest
 
 import sfumato
 from sfumato.workflow.folders.manifest import hash_file
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from tests.engine.spark.spark_cluster_job import hash_baskets
 from tests.engine.spark.spark_fixtures import require_spark_or_skip
@@ -48,7 +48,7 @@ def test_a_killed_executor_changes_nothing(tmp_path: Path) -> None:
     assert report["baskets"] == hash_baskets(sales, "duckdb")
     assert report["executors"] == 2, "the cluster starts another"
     assert report["holds"] and report["published"]
-    ours = run(Policy.read(policy), tmp_path / "duckdb", engine="duckdb")
+    ours = run_policy(Policy.read(policy), tmp_path / "duckdb", engine="duckdb")
     for name in ("release/data.parquet",):
         assert hash_file(ours.out / name) == hash_file(tmp_path / "spark" / name), name
     assert report["in_order"]

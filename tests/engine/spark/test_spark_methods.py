@@ -19,7 +19,7 @@ from sfumato.engine.text_dictionaries import spell_coded_columns
 from sfumato.protect.stored_method import plan_stored
 from sfumato.protect.stored_plan import StoredPlan
 from sfumato.workflow.folders.manifest import hash_file
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 from tests.engine.spark.spark_fixtures import open_session
@@ -65,7 +65,7 @@ def write_policy(folder: Path, case: str) -> Policy:
 def test_the_release_is_that_of_duckdb(tmp_path: Path, case: str) -> None:
     policy = write_policy(tmp_path, case)
     ours, theirs = (
-        run(policy, tmp_path / engine, sf.Randomness.seeded(3), engine=engine) for engine in ("duckdb", "spark")
+        run_policy(policy, tmp_path / engine, sf.Randomness.seeded(3), engine=engine) for engine in ("duckdb", "spark")
     )
     assert hash_file(ours.out / "release" / "data.parquet") == hash_file(theirs.out / "release" / "data.parquet")
     assert ours.findings == theirs.findings

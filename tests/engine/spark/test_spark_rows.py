@@ -19,7 +19,7 @@ from sfumato.engine.text_dictionaries import spell_coded_columns
 from sfumato.errors import DataError
 from sfumato.workflow.audit import audit
 from sfumato.workflow.folders.manifest import hash_file
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 from tests.engine.spark.spark_fixtures import open_session
@@ -113,7 +113,7 @@ SLOW = {"k": ("parquet", "own_value", K), "blank": ("parquet", "drop", BLANK)}
 @pytest.mark.parametrize("case", [*CASES, *(pytest.param(case, marks=pytest.mark.slow) for case in SLOW)])
 def test_the_release_is_that_of_duckdb(tmp_path: Path, case: str) -> None:
     policy = write_policy(tmp_path, *(CASES | SLOW)[case])
-    ours, theirs = (run(policy, tmp_path / engine, engine=engine) for engine in ("duckdb", "spark"))
+    ours, theirs = (run_policy(policy, tmp_path / engine, engine=engine) for engine in ("duckdb", "spark"))
     assert hash_file(ours.out / "release" / "data.parquet") == hash_file(theirs.out / "release" / "data.parquet")
     assert ours.findings == theirs.findings
     assert [outcome for _, outcome in ours.attacks] == [outcome for _, outcome in theirs.attacks]
@@ -179,7 +179,7 @@ def test_a_release_has_the_types_that_it_has_in_memory(tmp_path: Path) -> None:
     for number, part in enumerate((frame.head(65), frame.clear(), frame.slice(65))):
         part.write_parquet(tmp_path / f"people-{number}.parquet")
     policy = Policy.parse(KEPT, tmp_path / "policy.toml")
-    results = [run(policy, tmp_path / engine, engine=engine) for engine in ("memory", "duckdb", "spark")]
+    results = [run_policy(policy, tmp_path / engine, engine=engine) for engine in ("memory", "duckdb", "spark")]
     ours, theirs, on_spark = (pl.read_parquet(result.out / "release" / "data.parquet") for result in results)
     assert on_spark.equals(ours) and on_spark.schema == ours.schema
     assert on_spark.schema["day"] == pl.Date and on_spark.schema["small"] == pl.Float32

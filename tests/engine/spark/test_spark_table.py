@@ -16,7 +16,7 @@ from sfumato.data.reading.text_table import TextFormat
 from sfumato.engine.staging import open_stored_rows
 from sfumato.errors import DataError
 from sfumato.workflow.audit import audit
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import show_input, verify
 from tests.engine.spark.spark_fixtures import open_session
@@ -66,7 +66,7 @@ def test_the_release_has_the_rows_of_duckdb(tmp_path: Path, session: Any) -> Non
         text = POLICY.replace("PATH", path).replace("MISSING", "own_value").replace("OPTIONS", K)
         policy = Policy.parse(text, tmp_path / "policy.toml")
         assert policy.data.path.endswith(path)
-        results.append(run(policy, tmp_path / path[:3], engine="duckdb" if path.startswith("people") else None))
+        results.append(run_policy(policy, tmp_path / path[:3], engine="duckdb" if path.startswith("people") else None))
     ours, theirs = (pl.read_parquet(result.out / "release" / "data.parquet") for result in results)
     assert theirs.sort(theirs.columns).equals(ours.sort(ours.columns))
     assert results[1].record["engine"]["reason"] == "which reads its own tables"

@@ -130,9 +130,9 @@ def test_sums_over_finer_nodes(seed: int) -> None:
 
 def test_a_process_begins_in_numpy_and_changes_over_once_loading_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lattice_choice, "_work_total", 0)
-    monkeypatch.setattr(lattice_choice, "_COMPILED", "no.such.module")  # as if nothing were loaded yet
+    monkeypatch.setattr(lattice_choice, "_COMPILED_MODULE", "no.such.module")  # as if nothing were loaded yet
     assert lattice_choice.choose_lattice_loops(lattice_choice._WORTH) is lattice_plain.LOOPS
     assert lattice_choice.choose_lattice_loops(1) is lattice.LOOPS
     monkeypatch.setattr(lattice_choice, "_work_total", 0)
-    monkeypatch.setattr(lattice_choice, "_COMPILED", "sfumato.kernels.anonymity.lattice")
+    monkeypatch.setattr(lattice_choice, "_COMPILED_MODULE", "sfumato.kernels.anonymity.lattice")
     assert lattice_choice.choose_lattice_loops(1) is lattice.LOOPS  # it is loaded anyway

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from papers.li_2004.example import AMOUNT, CUSTOMERS, ENDED, PATTERN, insurance
+from papers.li_2004.example import AMOUNT, CUSTOMERS, LAST_CHANGES, PATTERN, insurance
 from sfumato.measure.checks import CHECKS, Evidence
 from sfumato.measure.swapping.swap_checks import (
     count_cells_changed_elsewhere,
@@ -33,7 +33,7 @@ def changed(new_values: dict[int, str | None], column: str = AMOUNT) -> sf.Table
     return TABLE.with_frame(TABLE.frame.with_columns(pl.Series(column, cells)))
 
 
-GOOD = changed(dict(ENDED))
+GOOD = changed(dict(LAST_CHANGES))
 
 
 def test_the_statuses_of_table_1() -> None:
@@ -56,14 +56,15 @@ def test_the_original_breaks_what_it_must() -> None:
 
 
 def test_each_promise_can_be_broken_alone() -> None:
-    less = changed({n: value for n, value in ENDED.items() if n != 6})
+    less = changed({n: value for n, value in LAST_CHANGES.items() if n != 6})
     assert count_uniques_off_share(TABLE, less, AMOUNT, PATTERN, 0.5) == 1
     assert measure_marginal_shift(TABLE, less, AMOUNT) == 2
-    doubly_changed = changed({**ENDED, 3: "Med"})
+    doubly_changed = changed({**LAST_CHANGES, 3: "Med"})
     assert count_unbroken_groups(TABLE, doubly_changed, AMOUNT, PATTERN) == 1  # all changed alike agree again
     assert count_unbroken_groups(TABLE, GOOD, AMOUNT, PATTERN, 1.0) == 0  # never more than all but one
-    assert count_cells_changed_elsewhere(TABLE, changed({**ENDED, 8: "High"}), AMOUNT, PATTERN) == 1  # unidentifiable
-    assert count_cells_changed_elsewhere(TABLE, changed({**ENDED, 1: None}), AMOUNT, PATTERN) == 1  # a hole is no swap
+    unidentifiable_change, hole = changed({**LAST_CHANGES, 8: "High"}), changed({**LAST_CHANGES, 1: None})
+    assert count_cells_changed_elsewhere(TABLE, unidentifiable_change, AMOUNT, PATTERN) == 1
+    assert count_cells_changed_elsewhere(TABLE, hole, AMOUNT, PATTERN) == 1  # a hole is no swap
     other = changed({1: "NY"}, "Location")
     assert count_cells_changed_elsewhere(TABLE, other, AMOUNT, PATTERN) == 1
     assert count_cells_changed_elsewhere(TABLE, other, AMOUNT, PATTERN, confidential=("Location",)) == 0

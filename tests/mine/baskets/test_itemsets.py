@@ -145,7 +145,7 @@ def test_threads_pauses_and_small_buffers_change_nothing(
     question = ItemsetQuestion(14, kind, None, costs)
     serial_sets = listed(list(search_in_turn(baskets, question, arrays)))
     assert len(serial_sets) > 500
-    monkeypatch.setattr(itemset_search, "ALONE", 0.0)
+    monkeypatch.setattr(itemset_search, "THREAD_DELAY", 0.0)
     monkeypatch.setattr(itemset_search, "FIRST_WORK", 2000)
     monkeypatch.setattr(itemset_search, "WORK", 5000)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
@@ -265,7 +265,7 @@ def test_what_memory_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_refusal_in_the_second_thread_reaches_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(itemset_search, "ALONE", 0.0)
+    monkeypatch.setattr(itemset_search, "THREAD_DELAY", 0.0)
     monkeypatch.setattr(itemset_search, "FIRST_WORK", 1000)
     monkeypatch.setattr(os, "cpu_count", lambda: 2)
     baskets = random_baskets(2, 700, 40, 0.12)

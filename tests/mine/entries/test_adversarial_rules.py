@@ -28,7 +28,7 @@ from sfumato.mine.entries.adversarial_rules import (
     mask_sensitive_entries,
 )
 from sfumato.mine.entries.adversarial_search import SearchBudget, round_up_fraction
-from sfumato.mine.entries.cells import BLANKED, TableCells
+from sfumato.mine.entries.cells import BLANK, TableCells
 from sfumato.randomness import Randomness
 from sfumato.runtime import progress
 from sfumato.table import Table
@@ -56,7 +56,7 @@ class Given:
         cells = TableCells.of(table_of(self.rows), mask_of(self.rows, self.private))
         states = cells.states.copy()
         for position in self.blanked:
-            states[position] = BLANKED
+            states[position] = BLANK
         return cells, states
 
     def parts(self) -> tuple[Any, ...]:
@@ -156,7 +156,7 @@ def count_rules_left(ian: str, *blanked: Place) -> dict[tuple[str, ...], tuple[i
     cells = employee_cells(ian)
     states = cells.states.copy()
     for position in blanked:
-        states[position] = BLANKED
+        states[position] = BLANK
     rules = as_tuples(cells, find_adversarial_rules(cells, states, Fraction(1, 100), 1))
     return {(*sorted(value for _, value in rule[0]), rule[2]): rule[3:] for rule in rules}
 
@@ -184,7 +184,7 @@ def test_golden_7_blanking_creates_rules() -> None:
     assert a_to_y in old_counts
     assert b_to_z not in old_counts
     changed = states.copy()
-    changed[0, 2] = BLANKED
+    changed[0, 2] = BLANK
     new_counts = {rule[:3]: rule[3:] for rule in as_tuples(cells, case.find_rules(cells, changed))}
     assert a_to_y not in new_counts
     assert new_counts[b_to_z] == (1, 1, 1, 1)
@@ -195,7 +195,7 @@ def test_golden_7_marginalizing_the_wrong_row_creates_a_rule() -> None:
     case = Given(rows, {(2, 1), (3, 1)}, set(), Fraction(3, 5), 1, None, False)
     cells, states = case.cells()
     assert as_tuples(cells, case.find_rules(cells, states)) == []
-    states[3, 0] = BLANKED
+    states[3, 0] = BLANK
     assert as_tuples(cells, case.find_rules(cells, states)) == [(frozenset({(0, "b")}), 1, "y", 2, 2, 1, 1)]
 
 
@@ -271,7 +271,7 @@ def test_touched_rows_bring_all_that_can_have_changed(case: Given, data: st.Data
     states = earlier_states.copy()
     touched = np.zeros(len(case.rows), dtype=bool)
     for position in more:
-        states[position] = BLANKED
+        states[position] = BLANK
         touched[position[0]] = True
     touched_rules = set(
         as_tuples(cells, case.find_rules(cells, states, touched_mask=touched, earlier_states=earlier_states))
@@ -332,7 +332,7 @@ def test_touched_rows_of_a_larger_table(afford: int, monkeypatch: pytest.MonkeyP
     more = {(row, row % 5) for row in range(0, 900, 45)} - case.private
     touched = np.zeros(900, dtype=bool)
     for position in more:
-        states[position] = BLANKED
+        states[position] = BLANK
         touched[position[0]] = True
     touched_rules = set(
         as_tuples(cells, case.find_rules(cells, states, touched_mask=touched, earlier_states=earlier_states))

@@ -213,7 +213,7 @@ def test_small_buffers_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(subsequence_worker, "BUFFER_PATTERNS", 3)
     monkeypatch.setattr(subsequence_search, "FIRST_WORK", 50)
     monkeypatch.setattr(subsequence_search, "WORK", 200)
-    monkeypatch.setattr(subsequence_search, "ALONE", 0.0)
+    monkeypatch.setattr(subsequence_search, "THREAD_DELAY", 0.0)
     steps: list[tuple[int, int | None]] = []
     with progress.listen_to_progress(lambda _, count, total: steps.append((count, total))):
         new_frames = [frequent_subsequences(sequences, 30, kind=kind) for sequences in (flat, nested) for kind in KINDS]

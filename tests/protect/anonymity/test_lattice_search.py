@@ -112,7 +112,7 @@ def test_the_optimum_stays_the_optimum_when_everything_is_rolled_up(
     monkeypatch.setattr(rollup, "_HABIT", 0)
     monkeypatch.setattr(lattice_choice, "_work_total", 0)
     monkeypatch.setattr(
-        lattice_choice, "_COMPILED", "sfumato.kernels.anonymity.lattice" if compiled else "no.such.module"
+        lattice_choice, "_COMPILED_MODULE", "sfumato.kernels.anonymity.lattice" if compiled else "no.such.module"
     )
     nodes = [node for node in every_node(small.rows, small.hierarchies, k, "own_value") if node.classes]
     best = best_node(nodes, metric, int(Fraction(str(limit)) * len(small.rows)))

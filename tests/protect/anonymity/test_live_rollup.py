@@ -30,8 +30,8 @@ def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_rollup, "MANY_ROWS", 1)
     monkeypatch.setattr(row_blocks, "MANY_ROWS", 1)
     monkeypatch.setattr(row_blocks, "_LEAST", 1)
-    monkeypatch.setattr(live_rollup, "_SAVED", 1e9)
-    monkeypatch.setattr(live_rollup, "_LEFT", 1)
+    monkeypatch.setattr(live_rollup, "_MOST_MERGED", 1e9)
+    monkeypatch.setattr(live_rollup, "_FEWEST_NODES", 1)
 
 
 @settings(

@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.protect.codes.column_pieces import (
-    MIXED,
+    MIXED_CLASS,
     ValuePieces,
     choose_bp,
     choose_max_mp,
@@ -29,7 +29,7 @@ from sfumato.public.codes.learner_columns import flag_indistinct_values, look_up
 from sfumato.public.codes.tree_key import ColumnKey, TreeKey
 
 quick = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-labels = st.lists(st.sampled_from([MIXED, 0, 1, 2]), min_size=1, max_size=40)
+labels = st.lists(st.sampled_from([MIXED_CLASS, 0, 1, 2]), min_size=1, max_size=40)
 
 
 def chance(seed: int = 0) -> np.random.Generator:
@@ -56,7 +56,7 @@ def test_pure_pieces_are_the_maximal_runs(classes: list[int], min_width: int) ->
         for end in range(begin + 1, len(classes) + 1):
             whole = set(classes[begin:end])
             grows = (begin > 0 and classes[begin - 1] in whole) or (end < len(classes) and classes[end] in whole)
-            if len(whole) == 1 and MIXED not in whole and not grows and end - begin >= min_width:
+            if len(whole) == 1 and MIXED_CLASS not in whole and not grows and end - begin >= min_width:
                 expected.append((begin, end - begin))
     starts, lengths = find_pure_runs(np.array(classes), min_width)
     assert list(zip(starts.tolist(), lengths.tolist(), strict=True)) == expected
@@ -299,7 +299,7 @@ def test_many_values_are_placed_by_sorting() -> None:
 
 def test_the_class_of_a_value_by_hand() -> None:
     ranks, classes = np.array([0, 0, 1, 2, 2, -1]), np.array([1, 1, 0, 0, 1, 1])
-    assert find_value_classes(ranks, classes, 4).tolist() == [1, 0, MIXED, MIXED]
+    assert find_value_classes(ranks, classes, 4).tolist() == [1, 0, MIXED_CLASS, MIXED_CLASS]
 
 
 def test_a_column_key_survives_a_file() -> None:

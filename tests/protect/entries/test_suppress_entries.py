@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from papers.aggarwal_2006.zipf import zipf_table
-from sfumato.mine.entries.cells import BLANKED, TableCells
+from sfumato.mine.entries.cells import BLANK, TableCells
 from sfumato.protect.entries.entry_ledger import RuleMining, RuleQuestion
 from sfumato.protect.entries.exact_entries import find_exact_entries
 from sfumato.protect.entries.grades import run_grades
@@ -253,7 +253,7 @@ def test_rows_of_many_columns_are_solved_exactly_too() -> None:
     assert solution.proven
     assert len(solution.entries) <= len(run_grades_plus(RuleMining(cells, question), 0.1).entries)
     assert len(solution.entries) <= len(run_grades(RuleMining(cells, question)).entries)
-    assert (solution.states == BLANKED).sum() == len(solution.entries)
+    assert (solution.states == BLANK).sum() == len(solution.entries)
 
 
 def test_a_stopped_search_is_never_certified() -> None:

@@ -58,7 +58,7 @@ def test_no_path_is_closer(labels: int, length: int, rows: int, monkeypatch: pyt
         assert nearest_paths[::5].tolist() == expected, f"WORTHWHILE = {worthwhile}"
 
 
-@pytest.mark.parametrize(("name", "value"), [("CHUNK", 7), ("TOGETHER", 3), ("ROOM", 1)])
+@pytest.mark.parametrize(("name", "value"), [("CHUNK", 7), ("BATCH_SIZE", 3), ("ROOM", 1)])
 def test_how_many_are_searched_for_together_changes_nothing(
     name: str, value: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -38,7 +38,7 @@ def pages(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     (root / "people.csv").write_text("age,town,disease\n" + "\n".join(rows) + "\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SFUMATO_HOME", str(root / "home"))
-        pipeline.run(Policy.parse(POLICY.replace("HOW", request.param), root / "policy.toml"), root / "out")
+        pipeline.run_policy(Policy.parse(POLICY.replace("HOW", request.param), root / "policy.toml"), root / "out")
     return tuple(read_text(root / "out" / part / "report.html") for part in ("private", "release"))  # type: ignore[return-value]
 
 

@@ -39,7 +39,7 @@ def read_text(page: Path) -> str:
 def run(root: Path, policy: dict[str, Any]) -> Pages:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SFUMATO_HOME", str(root / "home"))
-        pipeline.run(Policy.model_validate({"title": "Sales", **policy}), root / "out", sf.Randomness.seeded(1))
+        pipeline.run_policy(Policy.model_validate({"title": "Sales", **policy}), root / "out", sf.Randomness.seeded(1))
     leaving = (root / "out" / "release" / name for name in ("report.html", "certificate.json"))
     return Pages(read_text(root / "out" / "private" / "report.html"), " ".join(path.read_text() for path in leaving))
 

@@ -19,7 +19,7 @@ from sfumato.mine.patterns.classifier_tree import TreeNode, build_classifier_tre
 from sfumato.report.pictures.model_pictures import MOST_NODES, draw_tree
 from sfumato.report.run_account import ReportFigure, ReportSection
 from sfumato.report.sections.chosen_sections import build_outgoing_sections, make_sections
-from sfumato.report.sections.model_section import LISTED, build_model_section
+from sfumato.report.sections.model_section import MOST_LINES, build_model_section
 from sfumato.report.sections.rule_repair_section import build_rule_repair_section, build_withheld_splits_section
 from sfumato.report.words.wording import NBSP
 from tests.contract.examples import TWELVE
@@ -51,10 +51,10 @@ def test_every_rule_is_shown_with_its_figures() -> None:
 
 
 def test_many_rules_are_cut_and_counted() -> None:
-    counts = [RuleCount((f"a{n}",), (f"b{n}",), 10 + n, 40 + n) for n in range(LISTED + 5)]
+    counts = [RuleCount((f"a{n}",), (f"b{n}",), 10 + n, 40 + n) for n in range(MOST_LINES + 5)]
     section = build_model_section(sf.Rules.of_counts(counts, 1000))
     figure = by_title(section)["The most confident rules"]
-    assert len(figure.rows) == LISTED and "of 205 rules" in figure.caption
+    assert len(figure.rows) == MOST_LINES and "of 205 rules" in figure.caption
 
 
 def test_no_rule_at_all_is_said() -> None:

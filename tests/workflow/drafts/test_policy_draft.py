@@ -19,7 +19,7 @@ import sfumato as sf
 from sfumato.data.generators.population import generate_population
 from sfumato.workflow.drafts.draft_methods import PURPOSES, bound_drafted_share, round_down
 from sfumato.workflow.drafts.draft_source import DraftSource, detect_shape
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 
 CANARY = "ZZSECRETZZ"
 
@@ -78,7 +78,7 @@ def write_table(folder: Path, name: str) -> Path:
 def draft_and_run(data: Path, purpose: str = "publish") -> sf.Run:
     draft = sf.draft_policy(data, purpose, data.with_name(f"{purpose}.toml"))
     draft.save()
-    return run(sf.Policy.read(draft.path), data.with_name(f"{purpose}-out"))
+    return run_policy(sf.Policy.read(draft.path), data.with_name(f"{purpose}-out"))
 
 
 @pytest.mark.parametrize("name", mark_slow(TABLES, {"dates", "missing", "odd names", "few rows"}))

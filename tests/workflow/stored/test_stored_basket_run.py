@@ -15,7 +15,7 @@ from sfumato.engine import stored_baskets
 from sfumato.errors import PolicyError
 from sfumato.workflow.certificate import Certificate
 from sfumato.workflow.folders.manifest import hash_file
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.signing.signature import load_signing_key, sign_certificate
 from sfumato.workflow.verification import verify
@@ -65,7 +65,7 @@ def write_policy(folder: Path, kind: str, names: str, options: str, more: str = 
 def test_both_engines_release_the_same(tmp_path: Path, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_baskets, "BATCH_BASKETS", 37)
     policy = write_policy(tmp_path, *CASES[case])
-    ours, theirs = (run(policy, tmp_path / engine, engine=engine) for engine in ("memory", "duckdb"))
+    ours, theirs = (run_policy(policy, tmp_path / engine, engine=engine) for engine in ("memory", "duckdb"))
     assert ours.published
     assert theirs.published
     name = ours.certificate.body["data"]["file"]
@@ -104,7 +104,7 @@ def sign_changed_file(out: Path, text: bytes) -> None:
 
 
 def test_a_basket_that_is_missing_is_found_in_the_file(tmp_path: Path) -> None:
-    result = run(write_policy(tmp_path, *CASES["rules in lines"]), tmp_path / "out", engine="duckdb")
+    result = run_policy(write_policy(tmp_path, *CASES["rules in lines"]), tmp_path / "out", engine="duckdb")
     text = (result.out / "release" / "data.dat").read_bytes()
     sign_changed_file(result.out, text.split(b"\n", 1)[1])
     ours, theirs = (verify(result.out, engine=engine) for engine in ("memory", "duckdb"))
@@ -113,7 +113,7 @@ def test_a_basket_that_is_missing_is_found_in_the_file(tmp_path: Path) -> None:
 
 
 def test_hostile_releases_are_problems(tmp_path: Path) -> None:
-    result = run(write_policy(tmp_path, *CASES["rules in lines"]), tmp_path / "out", engine="duckdb")
+    result = run_policy(write_policy(tmp_path, *CASES["rules in lines"]), tmp_path / "out", engine="duckdb")
     release = result.out / "release"
     for text, words in (
         (b"1 2\n\xff\xfe\n", "line 2 is not UTF-8"),
@@ -139,7 +139,7 @@ def test_a_method_that_hides_too_little_is_caught_on_the_file(tmp_path: Path, mo
         folder = tmp_path / case
         folder.mkdir()
         with pytest.raises(sf.ClaimBroken, match="promised 0, measured"):
-            run(write_policy(folder, *CASES[case]), folder / "out", engine="duckdb")
+            run_policy(write_policy(folder, *CASES[case]), folder / "out", engine="duckdb")
         assert not (folder / "out" / "release").exists()
 
 
@@ -160,12 +160,12 @@ def test_what_cannot_run_is_refused_before_anything_is_read(
     (tmp_path / "sales.dat").unlink()
     runs = "it runs hide_items .* or hide_rules"
     with pytest.raises(PolicyError, match=rf"the engine duckdb does not run .*{words}.*; {runs}"):
-        run(policy, tmp_path / "out", engine="duckdb")
+        run_policy(policy, tmp_path / "out", engine="duckdb")
     with pytest.raises(PolicyError, match=rf"the engine spark does not run .*{words}.*; {runs}"):
-        run(policy, tmp_path / "out", engine="spark")
+        run_policy(policy, tmp_path / "out", engine="spark")
     table = policy.model_copy(update={"data": policy.data.model_copy(update={"path": "spark:shop.sales"})})
     with pytest.raises(PolicyError, match=r"the engine spark does not run .*baskets in a table of Spark"):
-        run(table, tmp_path / "out")
+        run_policy(table, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -186,6 +186,6 @@ def test_the_command_line_chooses_by_size(tmp_path: Path, invoke: Invoke, monkey
 def test_both_engines_say_that_nothing_was_hidden(tmp_path: Path) -> None:
     policy = write_policy(tmp_path, "csv", "words", RULES.replace("min_support = 5", "min_support = 140"))
     for engine in ("memory", "duckdb"):
-        done = run(policy, tmp_path / engine, engine=engine)
+        done = run_policy(policy, tmp_path / engine, engine=engine)
         assert done.release.losses["changes"] == 0
         assert done.record["advice"][0].startswith("Nothing was changed: no secret exceeds its threshold"), engine

@@ -14,7 +14,7 @@ import sfumato as sf
 from sfumato.attack.anonymity import stored_covering
 from sfumato.errors import ClaimBroken, PolicyError
 from sfumato.protect.entries.stored_suppress_entries import BlankingPlan
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 from tests.protect.entries.test_stored_suppress_entries import make_people
@@ -61,7 +61,7 @@ def write_policy(folder: Path, kind: str = "parquet", rows: int = 200, text: str
 def test_both_engines_release_the_same(tmp_path: Path, kind: str) -> None:
     policy = write_policy(tmp_path, kind)
     ours, theirs = (
-        run(policy, tmp_path / engine, sf.Randomness.seeded(3), engine=engine) for engine in ("memory", "duckdb")
+        run_policy(policy, tmp_path / engine, sf.Randomness.seeded(3), engine=engine) for engine in ("memory", "duckdb")
     )
     frames = [pl.read_parquet(result.out / "release" / "data.parquet") for result in (ours, theirs)]
     assert frames[0].equals(frames[1])
@@ -86,7 +86,7 @@ def test_both_engines_release_the_same(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_changed_file_is_found(tmp_path: Path) -> None:
-    result = run(write_policy(tmp_path), tmp_path / "out", sf.Randomness.seeded(3), engine="duckdb")
+    result = run_policy(write_policy(tmp_path), tmp_path / "out", sf.Randomness.seeded(3), engine="duckdb")
     frame = pl.read_parquet(result.out / "release" / "data.parquet")
     frame.with_columns(pl.lit("Ada").alias("a")).write_parquet(result.out / "release" / "data.parquet")
     problems = verify(result.out, engine="duckdb").problems
@@ -106,7 +106,7 @@ def test_claims_are_measured_on_the_written_file(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(BlankingPlan, "publish", show_everything)
     with pytest.raises(ClaimBroken, match=r"promised 0, measured \d+; .*promised 0, measured 7\d"):
-        run(policy, tmp_path / "out", sf.Randomness.seeded(3), engine="duckdb")
+        run_policy(policy, tmp_path / "out", sf.Randomness.seeded(3), engine="duckdb")
     assert not (tmp_path / "out").exists()
 
 
@@ -131,15 +131,15 @@ def test_what_cannot_run_is_refused_before_anything_is_read(
     changed_policy = Policy.model_validate({**{name: getattr(policy, name) for name in Policy.model_fields}, **changes})
     changed_policy = changed_policy.model_copy(update={"protect": protect})
     with pytest.raises(PolicyError, match=rf"the engine duckdb does not run {words}; it runs generalize"):
-        run(changed_policy, tmp_path / "out", engine="duckdb")
+        run_policy(changed_policy, tmp_path / "out", engine="duckdb")
     assert not (tmp_path / "out").exists()
 
 
 def test_people_are_looked_up_among_the_rows_that_fit_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     policy = write_policy(tmp_path)
-    listed = run(policy, tmp_path / "listed", sf.Randomness.seeded(3), engine="duckdb")
+    listed = run_policy(policy, tmp_path / "listed", sf.Randomness.seeded(3), engine="duckdb")
     monkeypatch.setattr(stored_covering, "_MOST_CLASSES", 0)
-    lookup_run = run(policy, tmp_path / "sought", sf.Randomness.seeded(3), engine="duckdb")
+    lookup_run = run_policy(policy, tmp_path / "sought", sf.Randomness.seeded(3), engine="duckdb")
     assert lookup_run.attacks[0][1] == listed.attacks[0][1]
 
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from sfumato.attack.anonymity import stored_covering
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 from tests.protect.anonymity.test_stored_generalize import people
@@ -54,7 +54,7 @@ def test_both_engines_release_the_same(tmp_path: Path, case: str) -> None:
 def test_a_large_release_is_attacked_for_some_people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stored_covering, "_MOST_PAIRS", 1)
     monkeypatch.setattr(stored_covering, "_FEWEST_TRIED", 150)
-    result = run(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
+    result = run_policy(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
     for _, outcome in result.attacks:
         assert outcome.attempts == 150
         assert outcome.successes <= 150 / 2

@@ -11,7 +11,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.errors import PolicyError
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.verification import verify
 from tests.protect.test_stored_rowwise import make_people
@@ -49,7 +49,7 @@ def write_policy(folder: Path, options: str) -> Policy:
 def test_both_engines_release_the_same(tmp_path: Path, options: str) -> None:
     policy = write_policy(tmp_path, options)
     ours, theirs = (
-        run(policy, tmp_path / engine, sf.Randomness.seeded(3), engine=engine) for engine in ("memory", "duckdb")
+        run_policy(policy, tmp_path / engine, sf.Randomness.seeded(3), engine=engine) for engine in ("memory", "duckdb")
     )
     frames = [pl.read_parquet(result.out / "release" / "data.parquet") for result in (ours, theirs)]
     assert frames[0].equals(frames[1])
@@ -71,7 +71,7 @@ def test_both_engines_release_the_same(tmp_path: Path, options: str) -> None:
 
 
 def test_answers_are_checked_and_verified_in_their_file(tmp_path: Path) -> None:
-    result = run(write_policy(tmp_path, ANSWERS), tmp_path / "out", engine="duckdb")
+    result = run_policy(write_policy(tmp_path, ANSWERS), tmp_path / "out", engine="duckdb")
     assert result.published
     findings = {finding.property: finding for finding in result.findings}
     assert findings["epsilon"].measured == pytest.approx(1.0)
@@ -100,7 +100,7 @@ def test_what_cannot_run_is_refused_before_anything_is_read(
         path.unlink()
     changed_policy = Policy.model_validate({**{name: getattr(policy, name) for name in Policy.model_fields}, **changes})
     with pytest.raises(PolicyError, match=rf"the engine duckdb does not run .*{words}.*; it runs generalize"):
-        run(changed_policy, tmp_path / "out", engine="duckdb")
+        run_policy(changed_policy, tmp_path / "out", engine="duckdb")
     assert not (tmp_path / "out").exists()
 
 
@@ -110,4 +110,4 @@ def test_what_the_data_decides_must_be_declared(tmp_path: Path) -> None:
         (ANSWERS.split("\ncategories", maxsplit=1)[0], "possible answers .* are not given"),
     ):
         with pytest.raises(PolicyError, match=words):
-            run(write_policy(tmp_path, options), tmp_path / "out", engine="duckdb")
+            run_policy(write_policy(tmp_path, options), tmp_path / "out", engine="duckdb")

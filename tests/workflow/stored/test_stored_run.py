@@ -14,7 +14,7 @@ from sfumato.attack import Homogeneity, Linking
 from sfumato.errors import PolicyError
 from sfumato.workflow.certificate import Certificate
 from sfumato.workflow.folders.manifest import hash_file
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.signing.signature import load_signing_key, sign_certificate
 from sfumato.workflow.verification import verify
@@ -76,7 +76,10 @@ def write_policy(folder: Path, kind: str, missing: str, options: str, rows: int 
 
 
 def compare_runs(policy: Policy, folder: Path) -> tuple[Any, Any]:
-    ours, theirs = run(policy, folder / "memory", engine="memory"), run(policy, folder / "duckdb", engine="duckdb")
+    ours, theirs = (
+        run_policy(policy, folder / "memory", engine="memory"),
+        run_policy(policy, folder / "duckdb", engine="duckdb"),
+    )
     frames = [pl.read_parquet(result.out / "release" / "data.parquet") for result in (ours, theirs)]
     assert frames[0].equals(frames[1])
     assert frames[0].schema == frames[1].schema
@@ -120,7 +123,7 @@ def test_both_engines_release_the_same(tmp_path: Path, case: str) -> None:
 
 
 def test_an_auditor_counts_in_the_file_what_memory_counts(tmp_path: Path) -> None:
-    result = run(write_policy(tmp_path, "parquet", "own_value", T), tmp_path / "out", engine="duckdb")
+    result = run_policy(write_policy(tmp_path, "parquet", "own_value", T), tmp_path / "out", engine="duckdb")
     ours, theirs = verify(result.out, engine="memory"), verify(result.out, engine="duckdb")
     assert ours.holds
     assert theirs.as_json() == {**ours.as_json(), "engine": "duckdb"}
@@ -128,7 +131,7 @@ def test_an_auditor_counts_in_the_file_what_memory_counts(tmp_path: Path) -> Non
 
 
 def test_a_release_larger_than_memory_is_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = run(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
+    result = run_policy(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
     monkeypatch.setattr("sfumato.data.reading.file_limits._get_half_of_memory", lambda: 1)
     monkeypatch.setattr("sfumato.data.reading.file_limits._LEAST", 1)
     assert any("unpacks to more than" in problem for problem in verify(result.out, engine="memory").problems)
@@ -147,7 +150,7 @@ def sign_changed_release(out: Path, frame: pl.DataFrame) -> None:
 
 
 def test_forged_and_damaged_data_is_found_in_the_file(tmp_path: Path) -> None:
-    result = run(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
+    result = run_policy(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
     frame = pl.read_parquet(result.out / "release" / "data.parquet")
     odd = frame.with_columns(pl.when(pl.int_range(pl.len()) == 0).then(pl.lit("99")).otherwise("zip").alias("zip"))
     sign_changed_release(result.out, odd)
@@ -187,7 +190,7 @@ def test_the_commands_take_an_engine(tmp_path: Path, invoke: Invoke, monkeypatch
 def test_a_policy_names_its_engine(tmp_path: Path) -> None:
     policy = write_policy(tmp_path, "parquet", "own_value", K)
     duckdb_policy = policy.model_copy(update={"data": policy.data.model_copy(update={"engine": "duckdb"})})
-    result = run(duckdb_policy, tmp_path / "out")
+    result = run_policy(duckdb_policy, tmp_path / "out")
     assert result.record["engine"]["name"] == "duckdb"
     assert len(result.release.data) == 600
     assert result.release.data.count_values("sex").rows == 600, "the release can be counted where it is"
@@ -225,7 +228,7 @@ def test_what_cannot_run_is_refused_before_anything_is_read(
         path.unlink()
     changed_policy = Policy.model_validate({**{name: getattr(policy, name) for name in Policy.model_fields}, **changes})
     with pytest.raises(PolicyError, match=rf"the engine duckdb does not run .*{words}.*; it runs generalize"):
-        run(changed_policy, tmp_path / "out", engine="duckdb")
+        run_policy(changed_policy, tmp_path / "out", engine="duckdb")
     assert not (tmp_path / "out").exists()
 
 

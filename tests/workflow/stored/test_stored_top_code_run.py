@@ -11,7 +11,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import DataError, PolicyError
 from sfumato.protect.anonymity import stored_top_code
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.stored.stored_support import list_unsupported
 from sfumato.workflow.verification import verify
@@ -59,7 +59,7 @@ def test_both_engines_release_the_same(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_number_beyond_the_cap_is_found_in_the_file(tmp_path: Path) -> None:
-    result = run(write_policy(tmp_path), tmp_path / "out", engine="duckdb")
+    result = run_policy(write_policy(tmp_path), tmp_path / "out", engine="duckdb")
     frame = pl.read_parquet(result.out / "release" / "data.parquet")
     frame[7, "x"] = 1e6
     sign_changed_release(result.out, frame)
@@ -81,7 +81,7 @@ def test_what_cannot_run_is_refused_before_anything_is_read(tmp_path: Path) -> N
             {**{name: getattr(policy, name) for name in Policy.model_fields}, **changes}
         )
         with pytest.raises(PolicyError, match=rf"the engine duckdb does not run {words}; it runs .*top_code"):
-            run(changed_policy, tmp_path / "out", engine="duckdb")
+            run_policy(changed_policy, tmp_path / "out", engine="duckdb")
 
 
 class Winsorize(sf.RoundNumbers):
@@ -105,4 +105,4 @@ def test_more_numbers_than_memory_holds_are_refused(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(stored_top_code, "find_memory_budget", lambda: 2 * 64 * 50)
     policy = write_policy(tmp_path)
     with pytest.raises(DataError, match=r'the column "x" has \d+ different numbers, and memory holds 50;.*SFUMATO'):
-        run(policy, tmp_path / "out", engine="duckdb")
+        run_policy(policy, tmp_path / "out", engine="duckdb")

@@ -26,7 +26,7 @@ from sfumato.protect.anonymity.partition import Partition
 from sfumato.protect.anonymity.search.distinct_tuples import DistinctTuples
 from sfumato.protect.method import Method
 from sfumato.table import Table
-from sfumato.workflow.pipeline import run
+from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.second_process import early_start, side_process
 from sfumato.workflow.second_process.side_process import find_prepared, prepare_process
@@ -228,7 +228,7 @@ def test_advice_stays_with_the_custodian(people: Table, tmp_path: Path, monkeypa
         '[data]\npath = "people.csv"\n[roles]\nquasi_identifying = ["age", "born", "sex"]\nsensitive = ["ill"]\n'
         '[[protect]]\nmethod = "generalize"\nmodels = [{ model = "k_anonymity", k = 5 }]\n'
     )
-    result = run(Policy.read(policy), tmp_path / "out")
+    result = run_policy(Policy.read(policy), tmp_path / "out")
     assert result.published
     (sentence,) = result.as_json()["advice"]
     assert "use partition (loss" in sentence

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from sfumato.attack.anonymity.likelihood import Pricing, price_by_law, price_covering, price_loosely, price_means
+from sfumato.attack.anonymity.likelihood import ColumnPrices, price_by_law, price_covering, price_loosely, price_means
 from sfumato.attack.anonymity.recoding import Recoding
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.row_distance import LabelColumn
@@ -68,17 +68,17 @@ class ColumnKinds(NamedTuple):
             are_alike,
         )
 
-    def search(self, published_table: Table, prices: Mapping[str, Pricing]) -> RowSearch:
+    def search(self, published_table: Table, prices: Mapping[str, ColumnPrices]) -> RowSearch:
         """A search by the cost of some cells, which knows what an empty one may be."""
         return RowSearch(published_table, prices, frozenset(self.blanked_columns), frozenset(self.filled_columns))
 
-    def price_certain(self, release: Release) -> dict[str, Pricing]:
+    def price_certain(self, release: Release) -> dict[str, ColumnPrices]:
         """What each cell that is truthful or changed by a known law costs."""
         return dict.fromkeys((*self.truthful, *self.blanked_columns), price_covering) | price_by_law(
             release, self.by_law
         )
 
-    def price_all(self, release: Release) -> dict[str, Pricing]:
+    def price_all(self, release: Release) -> dict[str, ColumnPrices]:
         """What each cell costs, by all that is known about its column."""
         means = list_columns_of(release, self.loose, ChangeKind.MEANS)
         loosely = dict.fromkeys(self.loose, price_loosely) | dict.fromkeys(means, price_means(len(means)))

@@ -15,7 +15,7 @@ import polars as pl
 from sfumato.arrays import Flags, Ints, Words
 from sfumato.attack.anonymity.matched_keys import MatchedRows
 from sfumato.attack.anonymity.row_search import expand_classes, expand_ranges
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_cover import LabelCover
 from sfumato.data.hierarchies.label_ranges import is_range, parse_ends, parse_range
 from sfumato.data.hierarchies.published_labels import Domain, parse_set
@@ -95,7 +95,7 @@ def _collect_domain(known_cells: pl.Series, labels: pl.Series, hierarchy: Hierar
             ends.extend(bounds)
         elif words is not None and is_range(label):
             spoken.update(words)
-        elif label != SUPPRESSED:
+        elif label != STAR:
             spoken.update(parse_set(label) or (label,))
     spoken.update(spell_cells(pl.Series(ends, dtype=pl.Float64)).to_list())
     return Domain.of(pl.Series(known_cells.name, sorted(spoken), dtype=pl.String))
@@ -121,28 +121,28 @@ def _mark_covered_values(
     null_mask = distinct.is_null().to_numpy()
     leaf = distinct.is_in(list(domain.leaves)).fill_null(False).to_numpy()
     all_covered = (cover.counts == len(domain.leaves)) & ~leaf
-    full_mask = (distinct == SUPPRESSED).fill_null(False).to_numpy() | all_covered
+    full_mask = (distinct == STAR).fill_null(False).to_numpy() | all_covered
     unknown = full_mask | (null_mask if missing is not Missing.NEVER_MATCHES else False)
     ordered_leaves = [domain.leaves[leaf] for leaf in cover.order[: len(domain.leaves)].tolist()]
-    used = np.flatnonzero([value in cells for value in ordered_leaves])
-    bits = _mark_runs(cover, label_index, used)
+    leaf_places = np.flatnonzero([value in cells for value in ordered_leaves])
+    bits = _mark_runs(cover, label_index, leaf_places)
     if missing is Missing.MATCHES_ANY:
         unknown = np.ones(len(distinct), dtype=np.bool_)
         bits[:-2] |= _pack(null_mask[label_index])
     bits[-2], bits[-1] = _pack(full_mask[label_index]), _pack(unknown[label_index])
-    return bits, [ordered_leaves[position] for position in used.tolist()]
+    return bits, [ordered_leaves[position] for position in leaf_places.tolist()]
 
 
-def _mark_runs(cover: LabelCover, label_index: Ints, used: Ints) -> Words:
+def _mark_runs(cover: LabelCover, label_index: Ints, leaf_places: Ints) -> Words:
     """Some leaves in the cover's order × classes, as bits: neighbours differ by the classes whose runs begin or end."""
-    bits = np.zeros((len(used) + 2, -(-len(label_index) // 64)), dtype=np.uint64)
+    bits = np.zeros((len(leaf_places) + 2, -(-len(label_index) // 64)), dtype=np.uint64)
     first = np.searchsorted(cover.label, np.arange(cover.labels + 1))
     lengths = np.diff(first)[label_index]
     of_class = np.repeat(np.arange(len(label_index)), lengths)
     run = expand_ranges(first[label_index], lengths)
     flag = np.uint64(1) << (of_class % 64).astype(np.uint64)
     for edge in (cover.start[run], cover.stop[run]):  # a run between two leaves begins and ends at the second
-        np.bitwise_xor.at(bits, (np.searchsorted(used, edge), of_class // 64), flag)
+        np.bitwise_xor.at(bits, (np.searchsorted(leaf_places, edge), of_class // 64), flag)
     np.bitwise_xor.accumulate(bits, axis=0, out=bits)
     return bits
 

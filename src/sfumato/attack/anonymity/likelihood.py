@@ -23,13 +23,13 @@ import polars as pl
 from sfumato.arrays import Floats, Ints
 from sfumato.attack.row_distance import LabelColumn
 from sfumato.data.cells.moments_in_text import locate_moments
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel, AnswerLaw
 from sfumato.public.noise_law import CorrelatedNoiseLaw, Noise, get_noise, get_noise_covariance, read_numbers
 from sfumato.release import Release
 from sfumato.table import Missing
 
-DENIED = 1e4
+DENIAL_COST = 1e4
 """More than all else together: what a truthful cell rules out."""
 _DIFFERS = 3.0
 _WIDTH = 1e-2
@@ -103,21 +103,21 @@ class LabelPrice:
 
     def find_only_labels(self) -> Ints | None:
         """For each person the one label that is not denied, −1 for none; None where someone has more."""
-        fits = self.costs < DENIED
+        fits = self.costs < DENIAL_COST
         if not len(fits) or int(fits.sum(axis=1).max(initial=0)) > 1:
             return None
         return np.asarray(np.where(fits.any(axis=1), fits.argmax(axis=1), -1)[self.person_labels], dtype=np.int64)
 
 
 Price = NumberPrice | LabelPrice
-Pricing = Callable[[KnownColumn], Price]
+ColumnPrices = Callable[[KnownColumn], Price]
 
 
-def price_covering(column: KnownColumn, denied_cost: float = DENIED) -> Price:
+def price_covering(column: KnownColumn, denied_cost: float = DENIAL_COST) -> Price:
     """Nothing for a label that may stand for the value, `denied_cost` for any other."""
     if _is_too_large(column):
         return _read_bounds(column, 0.0, denied_cost) or _price_equality(column, denied_cost)
-    weight = 1.0 if denied_cost == DENIED else _WIDTH
+    weight = 1.0 if denied_cost == DENIAL_COST else _WIDTH
 
     def compute_costs(labels: LabelColumn, values: pl.Series) -> Floats:
         fits = labels.covers(values)
@@ -134,12 +134,12 @@ def price_covering(column: KnownColumn, denied_cost: float = DENIED) -> Price:
     return _tabulate(column, compute_costs)
 
 
-def price_fitting(blank_cost: float) -> Pricing:
+def price_fitting(blank_cost: float) -> ColumnPrices:
     """Nothing for a label that may stand for the value, however many it covers; `blank_cost` for what may hide it."""
 
     def compute_costs(column: KnownColumn, labels: LabelColumn, values: pl.Series) -> Floats:
         unknown, blank = values.is_null().to_numpy(), labels.texts.is_null().to_numpy()
-        costs = np.where(labels.covers(values), 0.0, DENIED)
+        costs = np.where(labels.covers(values), 0.0, DENIAL_COST)
         if column.missing is Missing.MATCHES_ANY:
             costs[unknown] = 0.0
         if column.missing is Missing.MATCHES_ANY or column.is_blanked:
@@ -189,7 +189,7 @@ def price_loosely(column: KnownColumn) -> Price:
     return price_nearness(column) if _read_bounds(column, 1.0, 0.0) else price_agreement(column)
 
 
-def price_means(columns: int) -> Pricing:
+def price_means(columns: int) -> ColumnPrices:
     """Means of groups that were formed by several columns: g groups in d columns are about g^(1/d) times narrower."""
 
     def price(column: KnownColumn) -> Price:
@@ -199,18 +199,18 @@ def price_means(columns: int) -> Pricing:
     return price
 
 
-def price_noise(noise: Noise) -> Pricing:
+def price_noise(noise: Noise) -> ColumnPrices:
     """By the law of the noise: Gaussian, or flat up to a bound."""
     half = {"uniform": 1.0, "discretize": 0.5}.get(noise.kind)
     reach = noise.scale if half is None else half * noise.scale + max(noise.step, noise.grid)
 
     def price(column: KnownColumn) -> Price:
-        return _read_bounds(column, reach, 0.0 if half is None else DENIED) or price_agreement(column)
+        return _read_bounds(column, reach, 0.0 if half is None else DENIAL_COST) or price_agreement(column)
 
     return price
 
 
-def price_answers(channel: AnswerChannel) -> Pricing:
+def price_answers(channel: AnswerChannel) -> ColumnPrices:
     """By the channel: how likely the answer, or the bit of the true category, is."""
 
     def price(column: KnownColumn) -> Price:
@@ -238,12 +238,12 @@ def price_answers(channel: AnswerChannel) -> Pricing:
     return price
 
 
-def whiten_noise(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
+def whiten_noise(release: Release, names: Sequence[str]) -> dict[str, ColumnPrices]:
     """Rotate correlated noise into independent components."""
     turn = np.linalg.inv(np.linalg.cholesky(get_noise_covariance(release, tuple(names))))
     columns: dict[str, KnownColumn] = {}
 
-    def price_turned(number: int) -> Pricing:
+    def price_turned(number: int) -> ColumnPrices:
         def price(column: KnownColumn) -> Price:
             columns[names[number]] = column
             leading_columns = [columns[name] for name in names[: number + 1]]  # the matrix is triangular
@@ -261,11 +261,11 @@ def whiten_noise(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
     return {name: price_turned(number) for number, name in enumerate(names)}
 
 
-def price_by_law(release: Release, names: Sequence[str]) -> dict[str, Pricing]:
+def price_by_law(release: Release, names: Sequence[str]) -> dict[str, ColumnPrices]:
     """For each of some columns that chance changed by a published law, how its cells are priced."""
     laws = {name: release.public[name] for name in names}
     correlated_columns = [name for name, law in laws.items() if isinstance(law, CorrelatedNoiseLaw)]
-    prices: dict[str, Pricing] = {}
+    prices: dict[str, ColumnPrices] = {}
     for name, law in laws.items():
         prices[name] = price_answers(law) if isinstance(law, AnswerLaw) else price_noise(get_noise(release, name))
     numeric = all(release.data.frame[name].dtype.is_numeric() for name in correlated_columns)
@@ -299,7 +299,7 @@ def _read_bounds(column: KnownColumn, scale: float, wall: float) -> NumberPrice 
         row_numbers = read_numbers(column.cells)
         return None if in_time else NumberPrice(person_numbers, row_numbers, row_numbers, law)
     labels, unit = column.labels, _DAY if in_time else 1.0
-    suppressed_mask = (labels.texts == SUPPRESSED).fill_null(False).to_numpy()
+    suppressed_mask = (labels.texts == STAR).fill_null(False).to_numpy()
     if not (np.isfinite(labels.low) | suppressed_mask | labels.texts.is_null().to_numpy()).all():
         return None
     low, high = (
@@ -326,7 +326,7 @@ def _price_equality(column: KnownColumn, denied_cost: float) -> NumberPrice:
     )
     person_codes = person_codes.zip_with(known_texts["text"].is_not_null(), pl.Series([float("nan")]))
     blank = column.labels.texts.is_null().to_numpy()[column.labels.codes]
-    suppressed_mask = (column.labels.texts == SUPPRESSED).fill_null(False).to_numpy()[column.labels.codes]
+    suppressed_mask = (column.labels.texts == STAR).fill_null(False).to_numpy()[column.labels.codes]
     row_codes = np.where(blank, np.nan, column.labels.codes.astype(np.float64))
     low, high = np.where(suppressed_mask, -np.inf, row_codes), np.where(suppressed_mask, np.inf, row_codes)
     return NumberPrice(person_codes.to_numpy(), low, high, (0.0, denied_cost, *_price_missing(column, denied_cost)))

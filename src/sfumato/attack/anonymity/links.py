@@ -19,13 +19,13 @@ from sfumato.attack.anonymity.matched_keys import MatchedRows, match_keys, short
 from sfumato.attack.anonymity.row_search import RowSearch, expand_ranges
 from sfumato.data.cells.coded_cells import NarrowCells, encode_narrowly
 from sfumato.data.cells.moments_in_text import are_moments
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_ranges import is_range
 from sfumato.data.hierarchies.published_labels import parse_set
 from sfumato.errors import DataError, quote_names
 from sfumato.table import Missing, Table
 
-_ANYTHING, _MISSING = -1, -2
+_ANY_VALUE, _MISSING = -1, -2
 _MANY = 32
 _LARGEST_KEY = 1 << 62
 _TIE = 1e-9
@@ -206,8 +206,8 @@ class _CoveredValues:
         return any(is_range(label) or parse_set(label) is not None for label in other_labels)
 
     def find_levels(self, labels: pl.Series) -> Ints:
-        """The level of each label; `_ANYTHING` for `*`, `_MISSING` for a null."""
-        level_of = {**self.level_of, SUPPRESSED: _ANYTHING}
+        """The level of each label; `_ANY_VALUE` for `*`, `_MISSING` for a null."""
+        level_of = {**self.level_of, STAR: _ANY_VALUE}
         numbers = [_MISSING if label is None else level_of.get(label, 0) for label in labels.to_list()]
         return np.array(numbers, dtype=np.int64)
 
@@ -242,7 +242,7 @@ def _flag_hidden_rows(cells: _Cells, count: int) -> Flags:
     """Which rows have `*` in every column."""
     hidden_mask = np.ones(count, dtype=np.bool_)
     for values, codes in cells.values():
-        hidden_mask &= (values == SUPPRESSED).fill_null(False).to_numpy()[codes]
+        hidden_mask &= (values == STAR).fill_null(False).to_numpy()[codes]
     return hidden_mask
 
 
@@ -294,19 +294,19 @@ def _join_at_levels(
     missing: Missing,
 ) -> MatchedRows:
     """Generalize the people to the levels of some published rows, and join."""
-    used = [
+    matched_levels = [
         (name, level)
         for name, level in zip(shapes, signature, strict=True)
-        if level != _ANYTHING and not (level == _MISSING and missing is Missing.MATCHES_ANY)
+        if level != _ANY_VALUE and not (level == _MISSING and missing is Missing.MATCHES_ANY)
     ]
-    names = [name for name, _ in used]
+    names = [name for name, _ in matched_levels]
     people = len(next(iter(known_cells.values())).codes)
     empty_part = MatchedRows(rows, np.zeros(people, dtype=np.int64), np.zeros(people, dtype=np.int64))
     if missing is Missing.NEVER_MATCHES and _MISSING in signature:
         return empty_part
     if not names:
         return empty_part._replace(counts=np.full(people, len(rows), dtype=np.int64))
-    levels = {name: 0 if level == _MISSING else level for name, level in used}
+    levels = {name: 0 if level == _MISSING else level for name, level in matched_levels}
     if missing is Missing.MATCHES_ANY and any(known_cells[name].values.null_count() for name in names):
         labels = {
             name: NarrowCells(

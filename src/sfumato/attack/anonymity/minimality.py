@@ -109,8 +109,8 @@ class Minimality(Attack):
             belief, facts = _condition_on_refusals(
                 belief, tally, view, self.samples, randomness or Randomness.seeded(0)
             )
-        except MinimalityUnsound as why:
-            facts = {"inference": str(why)}
+        except MinimalityUnsound as problem:
+            facts = {"inference": str(problem)}
         claim_mask = belief.raised_mask | (belief.chance >= 1)
         return Outcome(
             attempts=len(people),

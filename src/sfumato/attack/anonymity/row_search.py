@@ -16,7 +16,14 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Places
-from sfumato.attack.anonymity.likelihood import KnownColumn, LabelPrice, NumberPrice, Price, Pricing, price_distance
+from sfumato.attack.anonymity.likelihood import (
+    ColumnPrices,
+    KnownColumn,
+    LabelPrice,
+    NumberPrice,
+    Price,
+    price_distance,
+)
 from sfumato.attack.anonymity.matched_keys import MatchedRows
 from sfumato.attack.row_distance import LabelColumn
 from sfumato.table import Missing, Table
@@ -49,7 +56,7 @@ class RowSearch:
     """A release, ready to be searched for the rows that cost someone least."""
 
     published_table: Table
-    prices: Mapping[str, Pricing]
+    prices: Mapping[str, ColumnPrices]
     blanked_columns: frozenset[str] = field(default_factory=frozenset)
     """Columns in which an empty cell may hide anything, whatever the table says of missing ones.
 

@@ -25,7 +25,7 @@ from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.attack import Attack, Outcome, round_expected
 from sfumato.attack.missing_readings import list_table_readings
 from sfumato.attack.row_distance import LabelColumn, compare_with_control, require_attacked_columns
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.data.hierarchies.label_ranges import read_positions
 from sfumato.data.roles.role import Role
 from sfumato.errors import DataError
@@ -151,7 +151,7 @@ class _PublishedView:
     def of(cls, published_table: Table, names: Sequence[str]) -> _PublishedView:
         columns = tuple(LabelColumn.of(published_table, name) for name in names)
         nulls = published_table.missing is Missing.OWN_VALUE
-        informative_labels = tuple((column.texts != SUPPRESSED).fill_null(nulls).to_numpy() for column in columns)
+        informative_labels = tuple((column.texts != STAR).fill_null(nulls).to_numpy() for column in columns)
         numbers = tuple(column.low[column.codes] for column in columns)
         numeric = tuple(bool(np.isfinite(values).any()) for values in numbers)
         middles = [

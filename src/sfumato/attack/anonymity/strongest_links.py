@@ -19,7 +19,7 @@ import polars as pl
 from sfumato.arrays import Floats, Ints
 from sfumato.attack.anonymity.column_kinds import ColumnKinds, is_blanked, list_columns_of
 from sfumato.attack.anonymity.likelihood import (
-    Pricing,
+    ColumnPrices,
     price_agreement,
     price_by_law,
     price_fitting,
@@ -236,7 +236,7 @@ def _list_ways(release: Release, people: Table, names: Sequence[str], recoding: 
     def cover_all(targets: Table) -> Links:
         return links if targets is people else cover(names)(targets)
 
-    def weigh(prices: Mapping[str, Pricing]) -> LookUp:
+    def weigh(prices: Mapping[str, ColumnPrices]) -> LookUp:
         search = columns.search(published_table, prices)
         return lambda targets: _gather(search, targets)
 

@@ -62,7 +62,7 @@ class Cracks:
         return cls(np.concatenate([part.codes for part in parts]), np.concatenate([part.people for part in parts]))
 
 
-Cracking = Callable[[CodedColumn, CodedColumn, int], Mapping[str, Cracks]]
+CrackMethod = Callable[[CodedColumn, CodedColumn, int], Mapping[str, Cracks]]
 """Tries to crack a column in several ways, the attack's own first; the second column judges the guesses."""
 
 
@@ -124,7 +124,7 @@ def split_trials(trials: int, column: CodedColumn) -> Iterator[int]:
 class CrackPlan(NamedTuple):
     """How an attack on codes guesses, how often, and further facts for the report."""
 
-    method: Cracking
+    method: CrackMethod
     trials: int
     facts: Mapping[str, Any]
 

@@ -114,7 +114,7 @@ class CurveCombination(CurveAttack):
             crack_sets += judge.flag_cracks(guess, self.radius) << number
         venn = np.array([(crack_sets == part).sum(axis=1) for part in range(2 ** len(FITS))], dtype=np.float64)
         agreement_mask = (
-            sum(judge.flag_read(guess, self.radius).astype(np.int64) for guess in guesses.values()) >= _AGREEING
+            sum(judge.flag_read(guess, self.radius).astype(np.int64) for guess in guesses.values()) >= _LEAST_VOTES
         )
         several = Cracks(
             venn[[_number_curve_set(curves) for curves in _SEVERAL]].sum(axis=0),
@@ -131,7 +131,7 @@ class _CurveTrials:
     ways: dict[str, Cracks]
 
 
-_AGREEING = 2
+_LEAST_VOTES = 2
 _SEVERAL: tuple[tuple[Fit, ...], ...] = (
     ("regression", "polyline"),
     ("regression", "spline"),

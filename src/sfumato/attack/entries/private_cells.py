@@ -20,7 +20,7 @@ from sfumato.errors import DataError
 from sfumato.release import Release
 from sfumato.table import Table
 
-_LISTED = {"row": pl.Int64, "column": pl.String, "value": pl.String}
+_ENTRY_SCHEMA = {"row": pl.Int64, "column": pl.String, "value": pl.String}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,7 +89,7 @@ def _read_hidden_entries(release: Release) -> Mapping[str, tuple[Ints, pl.Series
     entry_frame = (
         hidden_entries
         if isinstance(hidden_entries, pl.DataFrame)
-        else pl.DataFrame(hidden_entries, schema=_LISTED, orient="row")
+        else pl.DataFrame(hidden_entries, schema=_ENTRY_SCHEMA, orient="row")
     )
     if not {"row", "column", "value"} <= set(entry_frame.columns):
         raise DataError("the release lists its hidden entries without row, column and value")

@@ -19,7 +19,7 @@ from sfumato.public.noise_law import Noise
 
 _PIECES = 400
 _RIM = (0.6, 0.8, 1.0)
-_SAME = 1 - 1e-6
+_TIE_SHARE = 1 - 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class HeaviestWindow:
         mass_sums = np.concatenate([np.zeros((len(mass), 1)), np.cumsum(mass, axis=1)], axis=1)
         weight = self._weigh(mass_sums)
         # Of equally heavy neighbours the middle one: an error in the reach then matters least.
-        best = weight >= weight.max(axis=1, keepdims=True) * _SAME
+        best = weight >= weight.max(axis=1, keepdims=True) * _TIE_SHARE
         start = best.argmax(axis=1)
         stops = ~best & (np.arange(len(self.middles)) > start[:, None])
         end = np.where(stops.any(axis=1), stops.argmax(axis=1), len(self.middles)) - 1

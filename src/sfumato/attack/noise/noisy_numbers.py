@@ -138,8 +138,8 @@ def choose_noisy_columns(release: Release, columns: Sequence[str] | None) -> tup
     exempt_names = {*absent, *lawful_names}
     other = [name for name in columns if name not in exempt_names and not _is_number_type(frame.schema[name])]
     if absent or other:
-        why = "is not in the release" if absent else "holds no numbers or dates"
-        raise DataError(f'{source}: "{(absent or other)[0]}" {why}; name noisy columns of numbers or dates')
+        problem = "is not in the release" if absent else "holds no numbers or dates"
+        raise DataError(f'{source}: "{(absent or other)[0]}" {problem}; name noisy columns of numbers or dates')
     return tuple(columns)
 
 

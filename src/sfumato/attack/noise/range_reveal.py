@@ -43,7 +43,7 @@ from sfumato.table import Table
 _STEP = "range reveal"
 _STEPS = 200
 # Twice the loss of log-likelihood: a gap must be significant at three standard errors, its edges at one.
-_BELIEVED, _EDGE = 9.0, 1.0
+_MOST_DOUBT, _EDGE = 9.0, 1.0
 
 
 class RangeReveal(NumberAttack):
@@ -341,7 +341,7 @@ def find_support(
         return 2 * (likely - _maximize_likelihood(counts, channel, probabilities, fixed_shares))
 
     for start, end in _list_true_runs(~full):
-        if doubt(start, end) < _BELIEVED:
+        if doubt(start, end) < _MOST_DOUBT:
             full[start:end] = True
             continue
         full[start : start + _count_unsure_bins(doubt, start, end, is_rising=True)] |= start > 0

@@ -19,7 +19,7 @@ from sfumato.attack.sequences.secret_patterns import mine_named
 from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
 
-_OTHERS = "\0"
+_OTHER_ITEMS = "\0"
 """Stands for any item that is not combined; no item has this name."""
 _PAIRED_ITEMS, _CHAINED_ITEMS, _SUSPECTS = 200, 40, 400
 """Limits: items combined into pairs and triples, and patterns suspected."""
@@ -149,7 +149,7 @@ class _MinedItems(NamedTuple):
         is_kept = np.array([str(item) in set(names) for item in published_sequences.items], dtype=np.bool_)
         if is_kept.all() or not published_sequences.flat:
             return cls(published_sequences, names, mark)
-        other_mark = mark or _OTHERS
+        other_mark = mark or _OTHER_ITEMS
         items = (
             *(item for item, is_item_kept in zip(published_sequences.items, is_kept, strict=True) if is_item_kept),
             other_mark,

@@ -38,7 +38,7 @@ from sfumato.sequences import Sequences
 Row = list[frozenset[str]]
 _HOLE = "\0"
 """Stands in rows for a mark; no item has this name."""
-_COMPARED = 1_000_000
+_MOST_PAIRS = 1_000_000
 """Elements before times after up to which they are compared each with each."""
 
 
@@ -334,7 +334,7 @@ def _align_elements(
 
 def find_common_places(original: Row, published_row: Row) -> dict[int, int]:
     """Where the elements of a sequence are published, as many as possible, in order; empty ones nowhere."""
-    if len(original) * len(published_row) > _COMPARED:
+    if len(original) * len(published_row) > _MOST_PAIRS:
         return _find_first_places(original, published_row)
     common_lengths = [[0] * (len(published_row) + 1) for _ in range(len(original) + 1)]
     for position in range(len(original) - 1, -1, -1):

@@ -24,7 +24,7 @@ from sfumato.attack.sequences.secret_patterns import (
 from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences
 
-_MARKED_ROWS, _PAIRED_ITEMS, _ENDING_ITEMS, _GROWN, _SUSPECTS = 500, 400, 40, 200, 400
+_MARKED_ROWS, _PAIRED_ITEMS, _ENDING_ITEMS, _GROWN_PAIRS, _SUSPECTS = 500, 400, 40, 200, 400
 """Limits: marked sequences, items in pairs, items behind a pair, pairs to grow, and patterns suspected."""
 
 
@@ -48,7 +48,10 @@ def find_vanished(published_sequences: Sequences, longest: int, mark: str = MARK
     several = [pairs]
     if longest > 2:
         triples = _grow_pairs(
-            published_sequences, filled_sequences, marked_rows.list_pairs(pair_counts)[:_GROWN], names[:_ENDING_ITEMS]
+            published_sequences,
+            filled_sequences,
+            marked_rows.list_pairs(pair_counts)[:_GROWN_PAIRS],
+            names[:_ENDING_ITEMS],
         )
         several += [triples, pairs + triples]
     return [
@@ -87,7 +90,7 @@ class _MarkedRows(NamedTuple):
     def list_pairs(self, counts: IntGrid) -> list[NamedPattern]:
         """The pairs that are in any, those in most first."""
         order: Ints = np.argsort(-counts, axis=None, kind="stable")[: int((counts > 0).sum())]
-        starts, ends = np.divmod(order[: _SUSPECTS + _GROWN], len(self.names))
+        starts, ends = np.divmod(order[: _SUSPECTS + _GROWN_PAIRS], len(self.names))
         return [((self.names[i],), (self.names[j],)) for i, j in zip(starts.tolist(), ends.tolist(), strict=True)]
 
 

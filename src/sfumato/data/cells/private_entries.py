@@ -270,10 +270,10 @@ def refuse_unfitting(entries: Sequence[PrivateEntries], number: int, source: str
     )
 
 
-def _refuse_nothing_private(source: str, why: str) -> NoReturn:
+def _refuse_nothing_private(source: str, reason: str) -> NoReturn:
     raise PolicyError(
-        f"{source}: nothing would be private: {why}; check the spelling of columns and values, and whether a share is "
-        "large enough for one entry"
+        f"{source}: nothing would be private: {reason}; check the spelling of columns and values, and whether a share "
+        "is large enough for one entry"
     )
 
 

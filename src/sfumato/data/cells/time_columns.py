@@ -78,10 +78,10 @@ def _refuse_two_ways(path: object, column: pl.Series) -> None:
     first, second = (column.str.extract(_TWO_WAYS, group).cast(pl.Int64, strict=False) for group in (1, 2))
     if first.count() and (first.max() or 0) <= 12:  # type: ignore[operator]
         is_clear = (second.max() or 0) > 12  # type: ignore[operator]
-        why = "that have several forms, or no four digits for the year" if is_clear else ""
+        reason = "that have several forms, or no four digits for the year" if is_clear else ""
         raise DataError(
             f'{path}: "{column.name}" holds dates in {first.count()} of {column.len()} rows '
-            f"{why or 'with ambiguous day and month'}; {_CURE}"
+            f"{reason or 'with ambiguous day and month'}; {_CURE}"
         )
 
 

@@ -28,7 +28,7 @@ from sfumato.data.reading.near_files import explain_unreadable
 from sfumato.errors import DataError, quote_names
 from sfumato.notebook import SENTENCE, render_card, render_grid
 
-SUPPRESSED = "*"
+STAR = "*"
 _BUILT_KINDS = ("intervals", "quantiles", "prefix", "date", "tree")
 """The published value of a suppressed cell."""
 
@@ -92,9 +92,9 @@ class Hierarchy:
         except PACKING_FAULTS:
             raise explain_damaged_packing(Path(path)) from None
         except OSError as error:
-            why = explain_unreadable(error, Path(path))
+            reason = explain_unreadable(error, Path(path))
             hint = f'; to build one, write {{ kind = "{path}", … }}' if str(path) in _BUILT_KINDS else ""
-            raise DataError(f"{path}: the hierarchy cannot be read {why}{hint}") from None
+            raise DataError(f"{path}: the hierarchy cannot be read {reason}{hint}") from None
         except UnicodeDecodeError:
             raise DataError(f"{path}: the hierarchy is not UTF-8; save it as UTF-8") from None
         except ValueError:
@@ -130,12 +130,12 @@ class Hierarchy:
         for level in self.levels:
             for label, count in zip(level.labels, level.leaves_under.tolist(), strict=True):
                 leaf_counts[label] = max(leaf_counts.get(label, 0), count)
-        leaf_counts.setdefault(SUPPRESSED, len(self.rows))
+        leaf_counts.setdefault(STAR, len(self.rows))
         return leaf_counts
 
     def has_values(self, level: int) -> bool:
         """Whether some label of a level, other than `*`, is spelled like an original value."""
-        return not {*self.levels[level].labels, SUPPRESSED}.isdisjoint({*self.leaves} - {SUPPRESSED})
+        return not {*self.levels[level].labels, STAR}.isdisjoint({*self.leaves} - {STAR})
 
     def code_leaves(self, column: pl.Series) -> Codes:
         """The leaf number of every cell; a missing cell gets the number after the last leaf."""
@@ -208,7 +208,7 @@ class Hierarchy:
         label_places = places[level, codes]
         if suppressed_mask is not None:
             label_places = np.where(suppressed_mask, len(labels), label_places)
-        return pl.Series([*labels, SUPPRESSED], dtype=pl.String).gather(label_places)
+        return pl.Series([*labels, STAR], dtype=pl.String).gather(label_places)
 
     def preview(self, most: int = 4) -> pl.DataFrame:
         """Each level with its number of groups and some labels, to preview what a level would publish."""
@@ -265,7 +265,7 @@ def spell_cells(column: pl.Series) -> pl.Series:
 def build_flat_hierarchy(values: pl.Series, name: str) -> Hierarchy:
     """The hierarchy of a column that has none: the value itself, or nothing."""
     known_texts = spell_cells(list_values(values)).to_list()
-    flat_rows = [(value, SUPPRESSED) for value in known_texts] or [("", SUPPRESSED)]
+    flat_rows = [(value, STAR) for value in known_texts] or [("", STAR)]
     return replace(Hierarchy.of(flat_rows, name=name), is_built=True)
 
 

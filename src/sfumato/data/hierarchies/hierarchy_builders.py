@@ -24,7 +24,7 @@ from pydantic import Field, TypeAdapter, ValidationError, field_validator, model
 from sfumato.arrays import Floats, Ints
 from sfumato.data.cells.cell_types import describe_words
 from sfumato.data.hierarchies.coarse_range import widen_range
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
 from sfumato.fields.problem_words import describe_problem, select_causes, suggest_field
@@ -35,9 +35,9 @@ class _Builder(Description):
         """Build the hierarchy over the column's values."""
         known_values = values.drop_nulls().unique().sort()
         if known_values.is_empty():
-            return Hierarchy.of([("", SUPPRESSED)], name=f'hierarchy of "{values.name}"')
+            return Hierarchy.of([("", STAR)], name=f'hierarchy of "{values.name}"')
         rows = self._build_rows(known_values)
-        full_rows = [row if row[-1] == SUPPRESSED else [*row, SUPPRESSED] for row in rows]
+        full_rows = [row if row[-1] == STAR else [*row, STAR] for row in rows]
         return replace(Hierarchy.of(full_rows, name=f'hierarchy of "{values.name}"'), is_built=True)
 
     def _build_rows(self, known_values: pl.Series) -> list[list[str]]:
@@ -134,7 +134,7 @@ class Quantiles(_Builder):
             part = np.floor(share_below * count).astype(np.int64)
             for row, label in zip(rows, _label_spans(part, rows, ends), strict=True):
                 row.append(label)
-        full_rows = [[*row, SUPPRESSED] for row in rows]
+        full_rows = [[*row, STAR] for row in rows]
         return replace(Hierarchy.of(full_rows, name=f'hierarchy of "{distinct.name}"'), is_built=True)
 
     def _format_range(self, numbers: np.ndarray[Any, np.dtype[np.float64]], column: str) -> tuple[str, str] | None:
@@ -170,7 +170,7 @@ class Prefix(_Builder):
         def mask_text(text: str, count: int) -> str:
             # Codes of different length are masked to one length: the length also discloses something. It is the usual
             # one, since the longest may be that of one person, who is suppressed.
-            return text[:count] + SUPPRESSED * max(usual - count, 1) if count else SUPPRESSED
+            return text[:count] + STAR * max(usual - count, 1) if count else STAR
 
         return [[text, *(mask_text(text, count) for count in self.keep)] for text in texts]
 
@@ -244,7 +244,7 @@ class Tree(_Builder):
         depth = max((len(path) for path in paths), default=0)
         # A shallow branch repeats its label for the levels it lacks.
         rows = [[path[-1], *([path[-1]] * (depth - len(path))), *reversed(path[:-1])] for path in paths]
-        hierarchy = Hierarchy.of([[*row, SUPPRESSED] for row in rows], name=f'hierarchy of "{values.name}"')
+        hierarchy = Hierarchy.of([[*row, STAR] for row in rows], name=f'hierarchy of "{values.name}"')
         return replace(hierarchy, is_written=True)
 
 

@@ -25,7 +25,7 @@ import polars as pl
 
 from sfumato.data.cells.missing_marks import WORDS as MISSING_WORDS
 from sfumato.data.hierarchies.category_vocabulary import TOPICS
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.data.hierarchies.hierarchy_builders import parse_builder
 from sfumato.data.hierarchies.number_bands import group_neighbours, order_number_bands
 from sfumato.errors import DataError, PolicyError
@@ -34,9 +34,9 @@ FEWEST = 10
 """A word that fewer rows hold is rare."""
 RARE_SHARES = (0.005, 0.02, 0.05)
 """The shares of the rows below which a word is rare, one for each level."""
-RECOGNIZED = 0.8
+LEAST_RECOGNIZED = 0.8
 """The share of rows, and of different values, that a word list must know."""
-CROWDED = 0.6
+LEAST_CROWDING = 0.6
 """The share of rows in one interval from which intervals tell too little."""
 INTERVALS = 20
 """Into how many intervals the range of a column is first cut, about."""
@@ -193,12 +193,14 @@ def _choose_units(dates: Sequence[date]) -> list[str]:
 
 # --- codes
 
-_PLACE = re.compile(r"zip|post|plz|fips|tract|cep$|^cap$|code|icd|naics|isco|sic$", re.IGNORECASE)
+_PLACE_NAME = re.compile(r"zip|post|plz|fips|tract|cep$|^cap$|code|icd|naics|isco|sic$", re.IGNORECASE)
 
 
 def _propose_prefixes(known_values: pl.Series) -> _Proposals:
     """Codes such as ZIP codes, cut from the right; numbers only if their name says that they are codes."""
-    if not (known_values.dtype == pl.String or (known_values.dtype.is_integer() and _PLACE.search(known_values.name))):
+    if not (
+        known_values.dtype == pl.String or (known_values.dtype.is_integer() and _PLACE_NAME.search(known_values.name))
+    ):
         return
     texts = spell_cells(known_values.unique()).to_list()
     longest = max(map(len, texts))
@@ -210,7 +212,7 @@ def _propose_prefixes(known_values: pl.Series) -> _Proposals:
 def _look_like_codes(texts: Sequence[str], name: str) -> bool:
     """Words with a digit in each; of nearly one length, unless the name says that they are codes."""
     plain = all(re.fullmatch(r"[\w.\-/]*\d[\w.\-/]*( [\w.\-/]*\d[\w.\-/]*)?", text) for text in texts)
-    return plain and (len({len(text) for text in texts}) <= 2 or bool(_PLACE.search(name)))
+    return plain and (len({len(text) for text in texts}) <= 2 or bool(_PLACE_NAME.search(name)))
 
 
 # --- numbers
@@ -228,7 +230,7 @@ def _propose_numbers(known_values: pl.Series) -> _Proposals:
     if not (isfinite(low) and isfinite(high) and isfinite(high - low)):
         return
     widths = choose_round_widths(low, high, whole=bool((numbers == numbers.floor()).all()))
-    even = _measure_crowding(numbers, widths[0]) < CROWDED if widths else False
+    even = _measure_crowding(numbers, widths[0]) < LEAST_CROWDING if widths else False
     if even and known_values.n_unique() <= MOST_EXACT:
         yield (
             "Numbers, in round intervals: their ends do not depend on the data.",
@@ -286,12 +288,15 @@ def _propose_vocabulary(known_values: pl.Series) -> _Proposals:
     best = max(TOPICS, key=lambda topic: sum(_fold_word(word) in _index_topic(topic) for word in counts))
     paths = {word: path for word in counts if (path := _index_topic(best).get(_fold_word(word)))}
     strange = [word for word in counts if word not in paths and word.casefold() not in MISSING_WORDS]
-    if len(strange) > (1 - RECOGNIZED) * len(counts) or sum(counts[word] for word in strange) > (1 - RECOGNIZED) * rows:
+    if (
+        len(strange) > (1 - LEAST_RECOGNIZED) * len(counts)
+        or sum(counts[word] for word in strange) > (1 - LEAST_RECOGNIZED) * rows
+    ):
         return
     if len(paths) < 3:
         return
     rows_of_leaves = [
-        [word, *(_choose_label(group, counts) for group in paths.get(word, ("other", "other"))), SUPPRESSED]
+        [word, *(_choose_label(group, counts) for group in paths.get(word, ("other", "other"))), STAR]
         for word in counts
     ]
     yield (
@@ -310,11 +315,9 @@ def _propose_number_bands(known_values: pl.Series) -> _Proposals:
         return
     rows = group_neighbours(ordered_ranges)
     taken_labels = dict.fromkeys(words)
-    label_rows = [
-        [row[0], *(_choose_group(label, row[0], taken_labels) for label in row[1:]), SUPPRESSED] for row in rows
-    ]
+    label_rows = [[row[0], *(_choose_group(label, row[0], taken_labels) for label in row[1:]), STAR] for row in rows]
     other_words = [word for word in known_values.unique().sort().to_list() if word not in ordered_ranges]
-    label_rows += [[word] * (len(label_rows[0]) - 1) + [SUPPRESSED] for word in other_words]
+    label_rows += [[word] * (len(label_rows[0]) - 1) + [STAR] for word in other_words]
     yield "Ranges of numbers, in their order: neighbours are grouped.", _build_from_rows(label_rows, known_values.name)
 
 
@@ -335,7 +338,7 @@ def _propose_rare_groups(known_values: pl.Series) -> _Proposals:
     useful_groups = [group for group in groups if 2 < len(set(group.values())) < len(counts)]
     unequal = [group for number, group in enumerate(useful_groups) if group not in useful_groups[:number]]
     if unequal:
-        rows_of_leaves = [[word, *(group[word] for group in unequal), SUPPRESSED] for word in counts]
+        rows_of_leaves = [[word, *(group[word] for group in unequal), STAR] for word in counts]
         yield _UNKNOWN_WORDS, _build_from_rows(rows_of_leaves, known_values.name)
 
 

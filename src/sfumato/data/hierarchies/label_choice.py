@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.data.hierarchies.label_ranges import format_text_range
 from sfumato.data.hierarchies.published_labels import Domain, format_set
 
@@ -34,7 +34,7 @@ def choose_label(domain: Domain, leaves: Ints, find_group: Callable[[Ints], Labe
     has_dates = domain.has_dates and len(leaves) > 1 and bool(domain.date_mask[leaves].any())
     if len(text) <= LONGEST_SET and not has_dates:
         return LabelChoice(text, len(leaves) - 1)
-    star = LabelChoice(SUPPRESSED, max(len(domain.leaves) - 1, 1))
+    star = LabelChoice(STAR, max(len(domain.leaves) - 1, 1))
     group = None if find_group is None else find_group(leaves)
     span = choose_range(domain, leaves) if domain.positions is not None or not has_dates else None
     choices = [choice for choice in (span, group, star) if choice is not None]
@@ -44,7 +44,7 @@ def choose_label(domain: Domain, leaves: Ints, find_group: Callable[[Ints], Labe
 def find_covering_group(domain: Domain, leaves: Ints) -> LabelChoice:
     """The smallest group of the column's hierarchy that covers some leaves; a star without one."""
     covering_groups = [(len(group), label) for label, group in domain.groups.items() if np.isin(leaves, group).all()]
-    count, label = min(covering_groups, default=(len(domain.leaves), SUPPRESSED))
+    count, label = min(covering_groups, default=(len(domain.leaves), STAR))
     return LabelChoice(label, max(count - 1, 1))
 
 

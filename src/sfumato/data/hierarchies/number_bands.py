@@ -17,16 +17,16 @@ _SIGN = r"[$€£]?\s?"
 _NUMBER = r"(\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)?)\s?(?:%|k|K)?"
 _YEARS = r"(?: ?(?:years?|yrs?|y|years old))?"
 _PLAIN = re.compile(rf"{_SIGN}{_NUMBER}{_YEARS}")
-_CLOSED = re.compile(
+_CLOSED_BAND = re.compile(
     rf"[\[(]?{_SIGN}{_NUMBER}(?: ?(?:-|–|—|\.\.|to|bis|à|,|<) ?|-){_SIGN}<?{_NUMBER}{_YEARS}[\])]?", re.IGNORECASE
 )
-_BELOW = re.compile(
+_LOW_BAND = re.compile(
     rf"(?:<=?|≤|under|below|less than|up to|unter|bis|moins de) ?{_SIGN}{_NUMBER}{_YEARS}", re.IGNORECASE
 )
-_ABOVE = re.compile(
+_HIGH_BAND = re.compile(
     rf"(?:>=?|≥|over|above|more than|at least|from|über|ab|plus de) ?{_SIGN}{_NUMBER}{_YEARS}", re.IGNORECASE
 )
-_ABOVE_AFTER = re.compile(
+_HIGH_BAND_SUFFIX = re.compile(
     rf"{_SIGN}{_NUMBER}{_YEARS} ?(?:\+|and (?:over|older|above|more|up)|or (?:over|older|above|more|up)|plus)",
     re.IGNORECASE,
 )
@@ -45,14 +45,14 @@ class NumberBand(NamedTuple):
 def parse_number_band(word: str) -> NumberBand | None:
     """The range that a word spells; None for any other word."""
     text = word.strip()
-    if closed_match := _CLOSED.fullmatch(text):
+    if closed_match := _CLOSED_BAND.fullmatch(text):
         interval = NumberBand(
             _parse_edge(closed_match[1]), _parse_edge(closed_match[2]), closed_match[1], closed_match[2]
         )
         return interval if interval.low < interval.high else None
-    if below_match := _BELOW.fullmatch(text):
+    if below_match := _LOW_BAND.fullmatch(text):
         return NumberBand(-inf, _parse_edge(below_match[1]), "", below_match[1])
-    if above_match := _ABOVE_AFTER.fullmatch(text) or _ABOVE.fullmatch(text):
+    if above_match := _HIGH_BAND_SUFFIX.fullmatch(text) or _HIGH_BAND.fullmatch(text):
         return NumberBand(_parse_edge(above_match[1]), inf, above_match[1], "")
     if number := _PLAIN.fullmatch(text):
         return NumberBand(_parse_edge(number[1]), _parse_edge(number[1]), number[1], number[1])

@@ -24,7 +24,7 @@ from sfumato.data.cells.coded_cells import encode_cells, encode_narrowly, list_v
 from sfumato.data.cells.moments_in_text import locate_moments
 from sfumato.data.cells.text_codes import place_texts
 from sfumato.data.cells.unread_dates import flag_dates, has_digits
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_cover import ColumnReading, LabelCover
 from sfumato.data.hierarchies.label_ranges import parse_moments, parse_range, parse_words
 from sfumato.errors import DataError
@@ -33,7 +33,7 @@ Labels = pl.Series | Sequence[str | None]
 Runs = tuple[tuple[int, int], ...]
 
 _MARK = re.compile(r"([\\,{}])")
-_ESCAPED = re.compile(r"\\([\\,{}])")
+_ESCAPED_SIGN = re.compile(r"\\([\\,{}])")
 _MEMBER = re.compile(r"((?:[^\\,{}]|\\[\\,{}])*)(, |\Z)")
 
 
@@ -65,7 +65,7 @@ def parse_set(label: str) -> tuple[str, ...] | None:
         member_match = _MEMBER.match(body, offset)
         if member_match is None:
             return None
-        members.append(_ESCAPED.sub(r"\1", member_match[1]))
+        members.append(_ESCAPED_SIGN.sub(r"\1", member_match[1]))
         offset, more = member_match.end(), bool(member_match[2])
     return tuple(members)
 
@@ -154,7 +154,7 @@ class Domain:
         texts = _spell_labels(labels)
         scale = max(len(self.leaves) - 1, 1)
         losses = np.maximum(self.cover(labels).counts - 1, 0) / scale
-        losses[[text == SUPPRESSED for text in texts]] = 1.0
+        losses[[text == STAR for text in texts]] = 1.0
         return losses
 
     def build_matrix(self, labels: Labels) -> Flags:
@@ -238,9 +238,7 @@ class Domain:
 
     def says_nothing(self, text: str) -> bool:
         """Whether a label covers every value, so that a missing one may have it, too."""
-        return text == SUPPRESSED or (
-            len(self.groups.get(text, ())) == len(self.leaves) and text not in self._leaf_texts
-        )
+        return text == STAR or (len(self.groups.get(text, ())) == len(self.leaves) and text not in self._leaf_texts)
 
     @cached_property
     def _leaf_texts(self) -> frozenset[str]:
@@ -291,7 +289,7 @@ class Domain:
         for label, leaves in self.groups.items():
             if len(leaves) > 1 or label not in known_runs:
                 known_runs[label] = _merge_runs((position, position + 1) for position in places[leaves].tolist())
-        known_runs[SUPPRESSED] = ((0, len(self.leaves)),) if self.leaves else ()
+        known_runs[STAR] = ((0, len(self.leaves)),) if self.leaves else ()
         return known_runs
 
     def _set_runs(self, text: str) -> Runs | None:

@@ -43,7 +43,7 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _NEGATIVE = re.compile(r"-[0-9]+")
 _GAP = re.compile(rb"[ \t\n]")
-_PACKED = re.compile(r"\.(?:gz|bz2|xz|zst)$")
+_ARCHIVE_SUFFIX = re.compile(r"\.(?:gz|bz2|xz|zst)$")
 _STRETCH = 1 << 18
 """Bytes split into words at once, which keeps temporary arrays small."""
 _TABLE = 10_000_000
@@ -85,7 +85,7 @@ def guess_basket_format(
 ) -> str:
     """The format of a basket file, from its name or else its first bytes; text is written as SPMF by default."""
     file = Path(path)
-    name = _PACKED.sub("", file.name.lower())
+    name = _ARCHIVE_SUFFIX.sub("", file.name.lower())
     if name.endswith(".dat"):
         return "fimi"
     if for_writing:
@@ -365,12 +365,12 @@ def refuse_negative_lines(path: Path, lines: Ints) -> None:
     )
 
 
-def refuse_empty(path: Path, offsets: Ints, why: str) -> None:
+def refuse_empty(path: Path, offsets: Ints, reason: str) -> None:
     """Stop if there is nothing to write, or an empty group in a format that cannot represent it."""
     refuse_nothing(path, offsets)
     empty = int((np.diff(offsets) == 0).sum())
     if empty:
-        raise DataError(f"{path}: {empty} of {offsets.size - 1} lists are empty, and {why}")
+        raise DataError(f"{path}: {empty} of {offsets.size - 1} lists are empty, and {reason}")
 
 
 def refuse_nothing(path: Path, offsets: Ints) -> None:

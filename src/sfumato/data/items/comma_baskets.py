@@ -22,7 +22,7 @@ from sfumato.errors import DataError
 
 _SEPARATORS = (",", ";", "\t", "|")
 _OPENING = 1000
-_NUMBERED = re.compile(r"(.*?)[\s_.#-]*([0-9]+)")
+_NUMBERED_NAME = re.compile(r"(.*?)[\s_.#-]*([0-9]+)")
 _LONGEST = 1 << 20
 
 
@@ -90,7 +90,7 @@ def _judge_header(cells: list[str], has_header: bool | None) -> _Header:
     if has_header is False:
         return _Header(is_present=False, has_first=False)
     for start in (0, 1):
-        matches = [_NUMBERED.fullmatch(cell) for cell in _drop_padding(cells)[start:]]
+        matches = [_NUMBERED_NAME.fullmatch(cell) for cell in _drop_padding(cells)[start:]]
         parts = [(match[1].lower(), int(match[2])) for match in matches if match is not None]
         if len(parts) < 2 or len(parts) < len(matches):
             continue

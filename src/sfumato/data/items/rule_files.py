@@ -22,7 +22,7 @@ ItemTuple = tuple[Item, ...]
 RuleItems = tuple[ItemTuple, ItemTuple]
 
 ARROW = "==>"
-_MEASURED = re.compile(r"\s*#[A-Z]+:.*$")
+_MEASURES = re.compile(r"\s*#[A-Z]+:.*$")
 _NUMBERS = re.compile(r"-?\d+(?:\s+-?\d+)+")
 
 
@@ -47,7 +47,7 @@ def parse_itemset(text: str) -> ItemTuple:
 
 def parse_rule(text: str) -> RuleItems:
     """Parse both sides of ``a,b ==> c``."""
-    sides = _MEASURED.sub("", text).split(ARROW)
+    sides = _MEASURES.sub("", text).split(ARROW)
     if len(sides) != 2:
         raise PolicyError(f"write a rule as a,b {ARROW} c, with one {ARROW}")
     return parse_itemset(sides[0]), parse_itemset(sides[1])
@@ -64,7 +64,7 @@ def read_rule_file(path: str | Path) -> RuleFile:
             if ARROW in line:
                 rules.append(parse_rule(line))
             else:
-                itemsets.append(parse_itemset(_MEASURED.sub("", line)))
+                itemsets.append(parse_itemset(_MEASURES.sub("", line)))
         except PolicyError as problem:
             raise DataError(f"{path}: line {number}: {problem}") from None
     if not rules and not itemsets:

@@ -136,8 +136,8 @@ def write_long_sequences(
     separator: str | None = None,
 ) -> None:
     """Write one row for each (id, item, time); the time is the element's index in its sequence, from 0."""
-    why = "the long form has no row for them; drop them or write SPMF"
-    basket_files.refuse_empty(path, sequences.offsets, why)
+    reason = "the long form has no row for them; drop them or write SPMF"
+    basket_files.refuse_empty(path, sequences.offsets, reason)
     lengths = np.diff(sequences.offsets)
     places = np.arange(sequences.offsets[-1]) - np.repeat(sequences.offsets[:-1], lengths)
     columns = (

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-DAMAGED, TOO_LARGE, TOO_WIDE, NO_COLUMNS = 10, 11, 12, 13
+DAMAGED_FILE, TOO_LARGE, TOO_WIDE, NO_COLUMNS = 10, 11, 12, 13
 _SLACK = 256 << 20
 """Bytes that a process may use beyond what it unpacks, for pages in transit."""
 _ROWS = 1 << 16
@@ -200,7 +200,7 @@ def _run_worker() -> int:
     except MemoryError:  # includes Arrow's own
         return TOO_LARGE
     except Exception:
-        return DAMAGED
+        return DAMAGED_FILE
 
 
 if __name__ == "__main__":

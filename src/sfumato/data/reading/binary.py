@@ -25,7 +25,7 @@ _MOST_NAMES = 12
 _REASONS = {
     arrow_worker.NO_COLUMNS: "the file has no columns",
     arrow_worker.TOO_WIDE: f"the file has more than {MOST_COLUMNS:,} columns, the most that can be read",
-    foreign_worker.LOCKED: "the workbook is protected by a password; save it without one",
+    foreign_worker.LOCKED_FILE: "the workbook is protected by a password; save it without one",
     foreign_worker.NO_WORKBOOK: "this is an archive or an Office document, and no workbook that can be read; unpack "
     "it, or save the table as .xlsx or .csv",
 }

@@ -69,9 +69,9 @@ def _fits(column: pl.Series, words: Mapping[str, str]) -> bool:
     """Whether every cell has a word, and every code of a cell a word of its own."""
     if not words or not (column.dtype.is_numeric() or column.dtype == pl.String):
         return False
-    used = spell_cells(column.drop_nulls().unique()).to_list()
-    chosen_words = [words.get(code) for code in used]
-    return bool(used) and None not in chosen_words and len(set(words.values())) == len(words)
+    texts = spell_cells(column.drop_nulls().unique()).to_list()
+    chosen_words = [words.get(code) for code in texts]
+    return bool(texts) and None not in chosen_words and len(set(words.values())) == len(words)
 
 
 def _simplify_code(code: Code) -> Code:
@@ -102,20 +102,20 @@ def choose_written_labels(column: pl.Series, labels: ColumnLabels | None) -> Wri
         present = set(column.drop_nulls().cast(pl.Int8).unique().to_list())
         values = {code: word for code, word in TRUTH.items() if code in present}
         return WrittenColumn(column.cast(pl.Int8), values, labels.title)
-    used = column.drop_nulls().unique()
+    texts = column.drop_nulls().unique()
     if column.dtype == pl.String:
-        return _write_words(column, used.to_list(), labels)
-    published_codes = {_simplify_code(code) for code in used.to_list()} if column.dtype.is_numeric() else set()
+        return _write_words(column, texts.to_list(), labels)
+    published_codes = {_simplify_code(code) for code in texts.to_list()} if column.dtype.is_numeric() else set()
     values = {code: word for code, word in sorted(labels.values.items()) if code in published_codes}
     partly = values if len(values) < len(published_codes) else {}
     return WrittenColumn(column, partly, labels.title)
 
 
-def _write_words(column: pl.Series, used: Sequence[str], labels: ColumnLabels) -> WrittenColumn:
+def _write_words(column: pl.Series, texts: Sequence[str], labels: ColumnLabels) -> WrittenColumn:
     codes = {word: code for code, word in labels.values.items()}
-    if not used or len(codes) < len(labels.values) or not all(word in codes for word in used):
+    if not texts or len(codes) < len(labels.values) or not all(word in codes for word in texts):
         return WrittenColumn(column, {}, labels.title)
-    values = dict(sorted((codes[word], word) for word in used))
+    values = dict(sorted((codes[word], word) for word in texts))
     whole = all(isinstance(code, int) for code in values)
     cells = column.replace_strict(codes, return_dtype=pl.Int64 if whole else pl.Float64)
     return WrittenColumn(cells, values, labels.title)

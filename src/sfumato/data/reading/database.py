@@ -78,10 +78,10 @@ def open_server_table(source: Source) -> Iterator[ServerTable]:
             yield _open_table(cursor, source, shown_address)
     except adbc_driver_manager.Error as error:
         is_denied = getattr(error, "sqlstate", None) == "42501"
-        why = (
+        reason = (
             "this user may not read the table; ask for the right to SELECT" if is_denied else "the table cannot be read"
         )
-        raise DataError(f"{shown_address}: {why}") from None
+        raise DataError(f"{shown_address}: {reason}") from None
 
 
 def _open_table(cursor: Any, source: Source, shown_address: str) -> ServerTable:

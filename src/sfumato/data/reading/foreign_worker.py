@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 LABELS = b"labels"
 """The key under which a field tells its labels, as JSON: `{"title": …, "values": [[code, label], …]}`."""
-SEVERAL, NOT_THERE, LOCKED, NO_WORKBOOK = 15, 16, 17, 18
+SEVERAL, NOT_THERE, LOCKED_FILE, NO_WORKBOOK = 15, 16, 17, 18
 """Exit codes: which table is not clear, there is no such table (both list the names), a password is needed, and a zip
 archive or an old Office file that is no workbook."""
 STATISTICS = {
@@ -92,7 +92,7 @@ def read_workbook(content: bytes, request: Request) -> Any:
     try:
         book = fastexcel.read_excel(content)
     except fastexcel.FastExcelError as error:
-        raise RefusedFile(LOCKED if "assword" in str(error) else NO_WORKBOOK) from None
+        raise RefusedFile(LOCKED_FILE if "assword" in str(error) else NO_WORKBOOK) from None
     sheet = choose_name(book.sheet_names, request.table, [name for name in book.sheet_names if _has_cells(book, name)])
     names, first = _read_header(book, sheet, request)
     if not names:

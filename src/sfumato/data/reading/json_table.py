@@ -20,7 +20,7 @@ from sfumato.data.reading.compression import PACKING_FAULTS
 from sfumato.data.reading.file_limits import explain_damaged_packing, read_whole, refuse_cells, refuse_columns
 from sfumato.errors import DataError
 
-_OFTEN = 256
+_REPORT_INTERVAL = 256
 
 
 class _Digits(str):
@@ -39,7 +39,7 @@ def read_json_table(path: Path) -> pl.DataFrame:
                 refuse_columns(path, len(columns) + 1)
                 columns[name] = [None] * (count - 1)
             columns[name].append(cell)
-        if not count % _OFTEN:
+        if not count % _REPORT_INTERVAL:
             refuse_cells(path, count * len(columns))  # two characters can be a row of thousands of missing cells
         for cells in columns.values():
             if len(cells) < count:

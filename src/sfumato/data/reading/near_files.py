@@ -27,5 +27,5 @@ def ask_for_file(path: Path) -> str:
 
 def explain_unreadable(error: OSError | ValueError, path: Path) -> str:
     """Why a file cannot be opened, and which one may have been meant: the end of a message after "cannot be read"."""
-    why = getattr(error, "strerror", None) or "not a valid file name"
-    return f"({why}){ask_for_file(path) if isinstance(error, FileNotFoundError) else ''}"
+    reason = getattr(error, "strerror", None) or "not a valid file name"
+    return f"({reason}){ask_for_file(path) if isinstance(error, FileNotFoundError) else ''}"

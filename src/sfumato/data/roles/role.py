@@ -111,10 +111,10 @@ def name_separator(heading: str) -> str:
     """The sign that seems to separate the columns in a line that was read as one name: `"#"`."""
     signs = [letter for letter in heading if not letter.isalnum() and letter not in "_-.\"' "]
     sign = max(signs, key=signs.count) if signs else None
-    return "the sign between the cells" if sign is None else f'"{_SPELLED.get(sign, sign)}"'
+    return "the sign between the cells" if sign is None else f'"{_SIGN_SPELLINGS.get(sign, sign)}"'
 
 
-_SPELLED = {"\t": "\\t"}
+_SIGN_SPELLINGS = {"\t": "\\t"}
 _NUMBER = re.compile(r"^[-+]?[0-9]+(?:[.,][0-9]+)*$")
 
 

@@ -24,7 +24,7 @@ from itertools import product
 
 import polars as pl
 
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED
+from sfumato.data.hierarchies.hierarchy import STAR
 from sfumato.data.roles import vocabulary
 from sfumato.data.roles.role import Role
 
@@ -34,7 +34,7 @@ TYPICAL = 0.8
 """The share of the sample that must have a shape."""
 NEARLY_UNIQUE = 0.95
 """The share of different values from which a column can single out nearly everyone by itself."""
-ENOUGH = 10
+FEWEST_VALUES = 10
 """With fewer values, all being different means nothing; a group has this many rows on average."""
 FEW = 50
 """Up to this many different values are groups."""
@@ -78,19 +78,19 @@ class ColumnProfile:
     @property
     def nearly_unique(self) -> bool:
         """Whether it can single out nearly everyone."""
-        return self.filled_count >= ENOUGH and self.distinct >= NEARLY_UNIQUE * self.filled_count
+        return self.filled_count >= FEWEST_VALUES and self.distinct >= NEARLY_UNIQUE * self.filled_count
 
     @property
     def switch(self) -> bool:
         """Yes or no, or 0 and 1: whether there is an e-mail address, rather than the address."""
-        numeric = self.dtype.is_numeric() and self.filled_count >= ENOUGH and self.distinct <= 2
+        numeric = self.dtype.is_numeric() and self.filled_count >= FEWEST_VALUES and self.distinct <= 2
         return self.dtype == pl.Boolean or numeric
 
 
 @dataclass(frozen=True, slots=True)
 class _RoleGuess:
     role: Role
-    why: str
+    reason: str
     by_counts: bool = False
 
 
@@ -105,7 +105,7 @@ def propose_role(column: ColumnProfile) -> RoleProposal:
     return RoleProposal(
         column=column.name,
         role=verdict.role,
-        reason=" ".join(part for part in (verdict.why, _describe_counts(column)) if part),
+        reason=" ".join(part for part in (verdict.reason, _describe_counts(column)) if part),
         distinct=column.distinct,
         distinct_share=column.distinct / column.filled_count if column.filled_count else 0.0,
         missing=column.missing,
@@ -128,13 +128,15 @@ def _judge_column(column: ColumnProfile) -> _RoleGuess:
 
 def _judge_constant(name_guess: _RoleGuess | None) -> _RoleGuess:
     if name_guess and name_guess.role is not Role.QUASI_IDENTIFYING:
-        return _RoleGuess(name_guess.role, f"{name_guess.why} It is the same in every row, so it applies to everyone.")
+        return _RoleGuess(
+            name_guess.role, f"{name_guess.reason} It is the same in every row, so it applies to everyone."
+        )
     return _RoleGuess(Role.INSENSITIVE, "It is the same in every row, so it discloses nothing about anyone.")
 
 
 def _judge_by_count(column: ColumnProfile) -> _RoleGuess:
     if not column.rows:
-        why = "Its name does not show what it is; assume that others know it unless you know better."
+        reason = "Its name does not show what it is; assume that others know it unless you know better."
     elif column.nearly_unique and (column.whole or not column.dtype.is_numeric()):
         return _RoleGuess(
             Role.IDENTIFYING,
@@ -142,15 +144,15 @@ def _judge_by_count(column: ColumnProfile) -> _RoleGuess:
             by_counts=True,
         )
     elif column.nearly_unique:
-        why = (
+        reason = (
             "It holds fractions that nearly all differ: a measurement, not a number given to a person, but "
             "anyone who knows it exactly can find the row."
         )
-    elif column.distinct <= FEW and column.distinct * ENOUGH <= column.filled_count:
-        why = "It divides the rows into a few groups; others may know a person's group."
+    elif column.distinct <= FEW and column.distinct * FEWEST_VALUES <= column.filled_count:
+        reason = "It divides the rows into a few groups; others may know a person's group."
     else:
-        why = "Its name and values do not show what it is; assume that others know it unless you know better."
-    return _RoleGuess(Role.QUASI_IDENTIFYING, why, by_counts=True)
+        reason = "Its name and values do not show what it is; assume that others know it unless you know better."
+    return _RoleGuess(Role.QUASI_IDENTIFYING, reason, by_counts=True)
 
 
 def _judge_by_name(column: ColumnProfile) -> _RoleGuess | None:
@@ -192,8 +194,8 @@ def _judge_by_telling_shape(column: ColumnProfile) -> _RoleGuess | None:
     """A shape that is unambiguous, whatever the column's name."""
     for shape_name, fits in _TELLING_SHAPES.items():
         if _is_typical(column.sample, fits):
-            why = f"Its values look like {shape_name}, which HIPAA and similar rules count as a direct identifier."
-            return _RoleGuess(Role.IDENTIFYING, why)
+            reason = f"Its values look like {shape_name}, which HIPAA and similar rules count as a direct identifier."
+            return _RoleGuess(Role.IDENTIFYING, reason)
     return None
 
 
@@ -317,7 +319,7 @@ def _starts_word(previous_sign: str, sign: str, next_sign: str) -> bool:
 def _index_vocabulary() -> Mapping[str, tuple[Role, str]]:
     """Every word of the vocabulary, joined, with its role and topic."""
     words: dict[str, tuple[Role, str]] = {}
-    lists = (vocabulary.IDENTIFYING, vocabulary.SENSITIVE, vocabulary.QUASI_IDENTIFYING)
+    lists = (vocabulary.DIRECT_IDENTIFIERS, vocabulary.SENSITIVE, vocabulary.QUASI_IDENTIFYING)
     for role, topics in zip(_CAUTION, lists, strict=True):
         for topic, entries in topics.items():
             for entry in _parse_word_list(entries):
@@ -329,7 +331,7 @@ def _index_vocabulary() -> Mapping[str, tuple[Role, str]]:
 
 @cache
 def _list_whole_words() -> frozenset[str]:
-    return frozenset(_parse_word_list(vocabulary.ALONE))
+    return frozenset(_parse_word_list(vocabulary.WHOLE_NAMES))
 
 
 def _parse_word_list(words: str) -> list[str]:
@@ -387,7 +389,7 @@ def _sample_values(column: pl.Series) -> tuple[str, ...]:
     if column.dtype not in (pl.String, pl.Categorical, pl.Enum):
         return ()
     words = column.drop_nulls()
-    words = words.filter(~words.cast(pl.String).str.contains(SUPPRESSED, literal=True))
+    words = words.filter(~words.cast(pl.String).str.contains(STAR, literal=True))
     spread = words.gather_every(max(1, len(words) // SAMPLE)).head(SAMPLE)
     return trim_sample(spread)
 
@@ -397,4 +399,4 @@ def trim_sample(words: pl.Series) -> tuple[str, ...]:
 
     Truncated: no shape is longer, and patterns may be slow on a whole document.
     """
-    return tuple(word[:400].strip() for word in words.cast(pl.String) if SUPPRESSED not in word)
+    return tuple(word[:400].strip() for word in words.cast(pl.String) if STAR not in word)

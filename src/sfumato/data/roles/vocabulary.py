@@ -11,7 +11,7 @@ The names feed `population`. They are ordinary given and family names; the peopl
 
 from __future__ import annotations
 
-IDENTIFYING = {
+DIRECT_IDENTIFIERS = {
     "a person's name": """
         first name|last name|full name|given name|family name|middle name|maiden name|birth name
         user name|nick name|sur name|second name|legal name|display name|contact name|forename|initials
@@ -72,7 +72,7 @@ IDENTIFYING = {
 }
 """Direct identifiers: HIPAA's eighteen and similar ones. A mapping from the topic to its words."""
 
-ALONE = """
+WHOLE_NAMES = """
     name|id|identifier|nom|nombre|nome|naam|kennung|identifiant|identificador|identificativo
     patient|person|customer|client|employee|user|participant"""
 """Words that identify a person only if they are a column's whole name: "product name" is not about anyone."""

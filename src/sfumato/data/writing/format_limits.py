@@ -18,7 +18,7 @@ from sfumato.data.reading.file_kinds import require_library
 from sfumato.errors import DataError, quote_names
 
 _EXACT = 2**53
-_OTHERS = "choose csv, parquet or arrow"
+_OTHER_FORMATS = "choose csv, parquet or arrow"
 _STATA_WORDS = frozenset(
     [
         "_all",
@@ -80,19 +80,19 @@ def refuse_unwritable(frame: pl.DataFrame, form: str | None, *, sure: tuple[str,
     for column in frame.get_columns():
         if sure is not None and column.name not in sure:
             continue
-        why = next(_list_problems(column, form, limits), None)
-        if why is not None:
-            raise DataError(f'{limits.words} cannot hold the column "{column.name}": {why}')
+        problem = next(_list_problems(column, form, limits), None)
+        if problem is not None:
+            raise DataError(f'{limits.words} cannot hold the column "{column.name}": {problem}')
     if sure is None and form == "excel" and frame.width:
         empty = int(frame.select(pl.all_horizontal(pl.all().is_null()).sum()).item())
         if empty:
-            raise DataError(f"{limits.words} cannot hold {empty} rows in which every cell is missing; {_OTHERS}")
+            raise DataError(f"{limits.words} cannot hold {empty} rows in which every cell is missing; {_OTHER_FORMATS}")
 
 
 def _refuse_size(frame: pl.DataFrame, limits: FormatLimits) -> None:
     for count, most, noun in ((frame.height, limits.rows, "rows"), (frame.width, limits.columns, "columns")):
         if count > most:
-            raise DataError(f"{limits.words} holds at most {most:,} {noun}, and there are {count:,}; {_OTHERS}")
+            raise DataError(f"{limits.words} holds at most {most:,} {noun}, and there are {count:,}; {_OTHER_FORMATS}")
 
 
 def _refuse_names(names: list[str], form: str, limits: FormatLimits) -> None:
@@ -113,7 +113,7 @@ def _refuse_names(names: list[str], form: str, limits: FormatLimits) -> None:
     if wrong:
         raise DataError(
             f"{limits.words} cannot have columns called {quote_names(wrong[:12])}; give other names under columns in "
-            f"[data] ({rule}), or {_OTHERS}"
+            f"[data] ({rule}), or {_OTHER_FORMATS}"
         )
 
 
@@ -132,27 +132,27 @@ def _list_problems(column: pl.Series, form: str, limits: FormatLimits) -> Iterat
     elif kind == pl.Date:
         early = int((column < limits.first_day).sum())
         if early:
-            yield f"{early} dates are before {limits.first_day}; write them as text, or {_OTHERS}"
+            yield f"{early} dates are before {limits.first_day}; write them as text, or {_OTHER_FORMATS}"
     elif kind.is_integer():
         # Compared as floats: the least of 64 bits has no absolute value.
         large = int((column.cast(pl.Float64).abs() >= _EXACT).sum())
         if large:
-            yield f"{large} whole numbers have too many digits to be exact there; {_OTHERS}"
+            yield f"{large} whole numbers have too many digits to be exact there; {_OTHER_FORMATS}"
     elif kind.is_float():
         endless = int(column.is_infinite().sum()) + (int((column.abs() > 8.9e307).sum()) if form == "stata" else 0)
         if endless:
-            yield f"{endless} numbers are infinite or too large; correct them, or {_OTHERS}"
+            yield f"{endless} numbers are infinite or too large; correct them, or {_OTHER_FORMATS}"
     elif kind != pl.Boolean:
-        yield f"it is of a type that the format lacks; {_OTHERS}"
+        yield f"it is of a type that the format lacks; {_OTHER_FORMATS}"
 
 
 def _list_text_problems(column: pl.Series, form: str, limits: FormatLimits) -> Iterator[str]:
     lengths = column.str.len_bytes() if limits.counts_bytes else column.str.len_chars()
     if long := int((lengths > limits.letters).sum()):
-        yield f"{long} texts are longer than {limits.letters:,}; {_OTHERS}"
+        yield f"{long} texts are longer than {limits.letters:,}; {_OTHER_FORMATS}"
     if empty := int((column == "").sum()):
         yield f'{empty} texts are empty, which the format cannot tell from missing; put "" among missing_marks'
     if form != "excel" and (strange := int(column.str.contains("\0", literal=True).sum())):
-        yield f"{strange} texts hold a NUL character; correct them, or {_OTHERS}"
+        yield f"{strange} texts hold a NUL character; correct them, or {_OTHER_FORMATS}"
     if limits.trims and (ends := int(column.str.ends_with(" ").sum())):
-        yield f"{ends} texts end in a blank, which the format drops; remove it, or {_OTHERS}"
+        yield f"{ends} texts end in a blank, which the format drops; remove it, or {_OTHER_FORMATS}"

@@ -27,8 +27,8 @@ MARKS = ("", "?", "NA", "<missing>")
 def choose_missing_mark(frame: pl.DataFrame) -> str:
     """The spelling of a missing cell in text: the first mark that is not a value of the table."""
     texts = frame.select(pl.col(pl.String))
-    used = {mark for mark in MARKS if texts.select(pl.any_horizontal((pl.all() == mark).any())).to_series().any()}
-    free = [mark for mark in MARKS if mark not in used]
+    used_marks = {mark for mark in MARKS if texts.select(pl.any_horizontal((pl.all() == mark).any())).to_series().any()}
+    free = [mark for mark in MARKS if mark not in used_marks]
     if not free and any(frame.null_count().row(0)):
         raise DataError(f"every mark for a missing cell ({', '.join(MARKS)}) is a value of the table; write Parquet")
     return free[0] if free else MARKS[0]

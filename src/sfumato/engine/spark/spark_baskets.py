@@ -26,7 +26,7 @@ from sfumato.engine.spark.spark_tasks import KeyTypes, get_carrier, hide_cells, 
 from sfumato.engine.stored_baskets import NO_ITEM
 from sfumato.engine.stored_rows import CodeMap
 
-_FOUND = "part long, ids long, first_id long, items long, first_item long"
+_SUMMARY_COLUMNS = "part long, ids long, first_id long, items long, first_item long"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def gather_baskets(
             .drop("id")
         )
         part_groups = grouped_rows.repartition(parts, "part").groupBy("part")
-        summary_table = rows.fetch(part_groups.applyInArrow(_make_writer(scratch, name), _FOUND))
+        summary_table = rows.fetch(part_groups.applyInArrow(_make_writer(scratch, name), _SUMMARY_COLUMNS))
     summary = pl.from_arrow(summary_table)
     assert isinstance(summary, pl.DataFrame) and summary.height <= parts
     return GroupedBasketRows(

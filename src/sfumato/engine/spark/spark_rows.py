@@ -33,7 +33,7 @@ from sfumato.engine.spark.sent_task import Task, send_task
 from sfumato.engine.spark.spark_places import PLACES, CountPlacesTask, fits_number, rank_values
 from sfumato.engine.spark.spark_session import count_cores, explain_failure, find_session
 from sfumato.engine.spark.spark_tasks import (
-    PACKED,
+    PACKED_COLUMNS,
     ChangeTask,
     ColumnCount,
     ColumnTask,
@@ -126,7 +126,7 @@ class SparkRows(StoredRows):
         """The values of all columns that have few, and the missing cells of all, counted by one job."""
         value_bytes = self._count_tasks() * max(len(self.schema), 1) * _BYTES_A_VALUE
         task = ColumnTask(self.units, dict(self.schema), max(1, min(_FEW, find_memory_budget() // 8 // value_bytes)))
-        return task.merge(self.fetch(self.map_units(task, PACKED)).column("rows").to_pylist())
+        return task.merge(self.fetch(self.map_units(task, PACKED_COLUMNS)).column("rows").to_pylist())
 
     def count_few_rows(self, columns: Sequence[str], most: int) -> RowCounts:
         """The same; `TooManyRows` if there are more than `most` distinct rows."""
@@ -301,7 +301,9 @@ class SparkRows(StoredRows):
     def _run_lot(self, task: Task, begin: int, end: int) -> list[bytes]:
         """What is made of some runs."""
         numbers = self.session.range(begin, end, 1, min(end - begin, 2 * count_cores(self.session)))
-        lot_table = self.fetch(numbers.mapInArrow(task, PACKED)).sort_by([("unit", "ascending"), ("part", "ascending")])
+        lot_table = self.fetch(numbers.mapInArrow(task, PACKED_COLUMNS)).sort_by(
+            [("unit", "ascending"), ("part", "ascending")]
+        )
         packed_parts: list[bytes] = lot_table.column("rows").to_pylist()
         return packed_parts
 

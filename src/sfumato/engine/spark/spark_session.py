@@ -18,17 +18,17 @@ from sfumato.errors import DataError, spell_install
 MASTERS = ("SFUMATO_SPARK_MASTER", "SPARK_MASTER")
 _SET_UP = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "SPARK_HOME")
 _QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-_OURS = re.compile(r"sfumato\.errors\.\w+: (.*)")
-_WITHOUT = "use --engine duckdb, or --engine memory"
+_OWN_ERROR = re.compile(r"sfumato\.errors\.\w+: (.*)")
+_OTHER_ENGINES = "use --engine duckdb, or --engine memory"
 
 
 def require_spark() -> None:
     """Stop if pyspark or Java is not there."""
     if importlib.util.find_spec("pyspark") is None:
-        raise DataError(f"the engine spark is not installed; run: {spell_install('spark')}, or {_WITHOUT}")
+        raise DataError(f"the engine spark is not installed; run: {spell_install('spark')}, or {_OTHER_ENGINES}")
     if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
         raise DataError(
-            f"the engine spark needs Java 17 or later, and there is no java command; install it, or {_WITHOUT}"
+            f"the engine spark needs Java 17 or later, and there is no java command; install it, or {_OTHER_ENGINES}"
         )
 
 
@@ -55,7 +55,7 @@ def find_session() -> Any:
         place_text = "as Spark is set up" if master is None else f"on {master}"
         raise DataError(
             f"no Spark session could be started {place_text} ({type(error).__name__}); is Java 17 or later installed, "
-            f"and is {MASTERS[0]} right? Otherwise {_WITHOUT}"
+            f"and is {MASTERS[0]} right? Otherwise {_OTHER_ENGINES}"
         ) from None
     session.sparkContext.setLogLevel("ERROR")
     # Spark itself would be stopped in the middle, and its master would report that executors fail, one after another.
@@ -90,7 +90,7 @@ def count_cores(session: Any) -> int:
 
 def explain_failure(error: Exception, source: str) -> DataError:
     """What a task of ours said, or else the kind of error alone: Spark's own text may hold a cell."""
-    message = _OURS.search(str(error))
+    message = _OWN_ERROR.search(str(error))
     if message is not None:
         return DataError(message[1].strip())
     if "maxResultSize" in str(error):

@@ -27,7 +27,7 @@ from sfumato.engine.spark.spark_tasks import hide_cells
 from sfumato.errors import DataError, quote_names
 from sfumato.table import simplify_frame
 
-_NESTED = ("array", "map", "struct", "binary", "variant", "interval", "void")
+_NESTED_KINDS = ("array", "map", "struct", "binary", "variant", "interval", "void")
 
 
 def stage_spark_table(name: str, scratch: Path) -> list[Path]:
@@ -62,7 +62,7 @@ def stage_spark_table(name: str, scratch: Path) -> list[Path]:
 
 
 def _refuse_nested(kinds: dict[str, str], source_name: str) -> None:
-    nested_columns = [name for name, kind in kinds.items() if kind.startswith(_NESTED)]
+    nested_columns = [name for name, kind in kinds.items() if kind.startswith(_NESTED_KINDS)]
     if nested_columns:
         raise DataError(f"{source_name}: {quote_names(nested_columns)} has a nested type; exclude it with a view")
 

@@ -31,8 +31,8 @@ FrameChange = Callable[[pl.DataFrame, int], pl.DataFrame]
 MOST_HELD = 1 << 20
 """Distinct rows that a task holds; when it has more, it hands them on to be counted together."""
 _WHOLE = (pl.Boolean, pl.Date, pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
-PACKED = "unit long, part long, rows binary"
-_PACKED = pa.schema([("unit", pa.int64()), ("part", pa.int64()), ("rows", pa.binary())])
+PACKED_COLUMNS = "unit long, part long, rows binary"
+_PACKED_SCHEMA = pa.schema([("unit", pa.int64()), ("part", pa.int64()), ("rows", pa.binary())])
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class ColumnTask:
                 for rows in read_unit(unit, list(self.schema)):
                     counts = {name: self._add(counts[name], rows[name]) for name in self.schema}
             packed_counts = pickle.dumps(counts)
-        yield pa.RecordBatch.from_arrays([[0], [0], [packed_counts]], schema=_PACKED)
+        yield pa.RecordBatch.from_arrays([[0], [0], [packed_counts]], schema=_PACKED_SCHEMA)
 
     def _add(self, column_count: ColumnCount, cells: pl.Series) -> ColumnCount:
         missing = column_count.missing + cells.null_count()
@@ -191,7 +191,7 @@ class ChangeTask:
                 for part, rows in enumerate(read_unit(self.units[number], self.columns, self.coded_columns)):
                     packed_rows = self.pack(self.change(rows, offset))
                     offset += rows.height
-                    yield pa.RecordBatch.from_arrays([[number], [part], [packed_rows]], schema=_PACKED)
+                    yield pa.RecordBatch.from_arrays([[number], [part], [packed_rows]], schema=_PACKED_SCHEMA)
 
 
 @dataclass(frozen=True)
@@ -233,7 +233,7 @@ class CompareTask:
                 for part, rows in enumerate(read_unit(self.units[number], self.columns)):
                     packed_finding = pickle.dumps(self.compare(self._align(rows, offset)))
                     offset += rows.height
-                    yield pa.RecordBatch.from_arrays([[number], [part], [packed_finding]], schema=_PACKED)
+                    yield pa.RecordBatch.from_arrays([[number], [part], [packed_finding]], schema=_PACKED_SCHEMA)
 
     def _align(self, rows: pl.DataFrame, offset: int) -> AlignedBatch:
         begin, end = (self.places.get(row, row) for row in (offset, offset + rows.height))

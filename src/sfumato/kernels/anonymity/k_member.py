@@ -2,7 +2,7 @@
 """The hot loops of k-member clustering: grow clusters of k people, each time by the row that loses least.
 
 Columns, cells and weights are described as in `partition.py`. A line of k people or more is a cluster by itself. A cost
-is the sum over columns of the width, each as a share of `ONE`, in whole numbers: they neither drift nor tie.
+is the sum over columns of the width, each as a share of `WHOLE`, in whole numbers: they neither drift nor tie.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from sfumato.arrays import Codes, Ints
 from sfumato.kernels.anonymity.partition import BY_RANGE, BY_SET, BY_TREE, COLUMN_KIND, LEAVES, measure_width
 from sfumato.kernels.compilation import compile_cached, record
 
-ONE = 1 << 40
+WHOLE = 1 << 40
 LOW, HIGH, DISTINCT = range(3)
 """What is known of a cluster in a column: its lowest and highest place, and how many there are."""
 
@@ -55,7 +55,7 @@ class KnownPlaces(NamedTuple):
 )
 def _widen_column(numbers, costs, column, state, known_places, stamps, cluster, count, columns):  # type: ignore[no-untyped-def]
     """The same for any column: what each of its places would add to a cluster of that state, then each row."""
-    unit = ONE // max(columns.traits[column, LEAVES] - 1, np.int64(1))
+    unit = WHOLE // max(columns.traits[column, LEAVES] - 1, np.int64(1))
     low, high, distinct = state[LOW], state[HIGH], state[DISTINCT]
     current_width = measure_width(low, high, distinct, column, columns)
     for number in range(count):
@@ -133,7 +133,7 @@ def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stam
                     state[column, HIGH],
                     columns.traits[column, COLUMN_KIND] == BY_RANGE,
                 )
-                unit = ONE // max(columns.traits[column, LEAVES] - 1, np.int64(1))
+                unit = WHOLE // max(columns.traits[column, LEAVES] - 1, np.int64(1))
                 if stamps[offset + value] != cluster:
                     stamps[offset + value] = cluster
                     state[column, LOW], state[column, HIGH] = min(low, value), max(high, value)
@@ -186,7 +186,7 @@ def _compute_joint_cost(flat, begins, part, other, columns, most):  # type: igno
         distinct = np.int64(1 if low == high else 2)
         if columns.traits[column, COLUMN_KIND] == BY_SET and low != high:
             distinct = _count_union(flat, begin, end, other_begin, other_end)
-        unit = ONE // max(columns.traits[column, LEAVES] - 1, np.int64(1))
+        unit = WHOLE // max(columns.traits[column, LEAVES] - 1, np.int64(1))
         total += unit * measure_width(low, high, distinct, column, columns)
         if total > most:
             break

@@ -35,8 +35,8 @@ class CutStack(NamedTuple):
     state: Ints
 
 
-NODE_BEGIN, NODE_END, CLASS, CLASS_END, TAIL, TAIL_END, FIXED, NODE_BOUND, CUT, ONLY = range(10)
-CUT_DEPTH, BEST, EXAMINED = range(3)
+NODE_BEGIN, NODE_END, CLASS, CLASS_END, TAIL, TAIL_END, FIXED_COST, NODE_BOUND, CUT, IS_ONLY = range(10)
+CUT_DEPTH, BEST, NODE_COUNT = range(3)
 CUTS_DONE, CUTS_RUNNING, CUTS_FULL = range(3)
 
 
@@ -68,7 +68,7 @@ def examine_cuts(table, work, stack, frame):  # type: ignore[no-untyped-def]
         tail_mask[tail[position]] = False
     cell_count = set_row_bounds(table, work, rows, frame_line[NODE_BEGIN], frame_line[NODE_END])
     effect[:] = 0
-    cost, bound, cells = frame_line[FIXED], frame_line[FIXED], frame_line[FIXED]
+    cost, bound, cells = frame_line[FIXED_COST], frame_line[FIXED_COST], frame_line[FIXED_COST]
     for number in range(frame_line[CLASS], frame_line[CLASS_END]):
         end = class_start[number + 1] if number + 1 < frame_line[CLASS_END] else frame_line[NODE_END]
         class_cost = examine_class(table, work, rows, class_start[number], end)
@@ -100,7 +100,7 @@ def set_root_frame(table, work, stack):  # type: ignore[no-untyped-def]
         length = places[number]
         places[number] = -1
         if cell[WEIGHT, number] < rule.k:
-            frame_line[FIXED] += cell[WEIGHT, number] * rule.penalty
+            frame_line[FIXED_COST] += cell[WEIGHT, number] * rule.penalty
         else:
             places[number] = row_count
             class_start[classes] = row_count
@@ -212,7 +212,7 @@ def _split_frame(table, stack, frame, cut):  # type: ignore[no-untyped-def]
         for side in range(2):
             size = right if side else left
             if size < rule.k:
-                child[FIXED] += size * rule.penalty
+                child[FIXED_COST] += size * rule.penalty
                 continue
             class_start[classes] = rows_end
             classes += 1
@@ -254,7 +254,7 @@ def _push_cut(table, stack, cut, is_only):  # type: ignore[no-untyped-def]
             tail_end += 1
     frame_line[TAIL_END] = tail_end
     child = frames[state[CUT_DEPTH] + 1]
-    child[FIXED], child[CUT], child[ONLY] = frame_line[FIXED], cut, is_only
+    child[FIXED_COST], child[CUT], child[IS_ONLY] = frame_line[FIXED_COST], cut, is_only
     _split_frame(table, stack, state[CUT_DEPTH], cut)
     child[TAIL], child[TAIL_END] = tail_end, 2 * tail_end - frame_line[TAIL]
     tail[tail_end : child[TAIL_END]] = tail[frame_line[TAIL] : tail_end]
@@ -272,7 +272,7 @@ def _pop_frame(stack):  # type: ignore[no-untyped-def]
         frame_line = frames[state[CUT_DEPTH]]
         if frame_line[CUT] >= 0:
             head[frame_line[CUT]] = False
-        is_only = frame_line[ONLY] != 0
+        is_only = frame_line[IS_ONLY] != 0
         state[CUT_DEPTH] -= 1
 
 
@@ -335,7 +335,7 @@ def search_cuts(table, work, stack, budget):  # type: ignore[no-untyped-def]
         node = examine_cuts(table, work, stack, state[CUT_DEPTH])
         cost, bound, cells, class_count = node.cost, node.bound, node.cells, node.cell_count
         frame_line[NODE_BOUND] = bound
-        state[EXAMINED] += 1
+        state[NODE_COUNT] += 1
         budget -= (frame_line[NODE_END] - frame_line[NODE_BEGIN]) * table.codes.shape[1] + 100
         _improve_best_node(table, work, stack, cost)
         is_pruned = _prune_tail(table, work, stack, bound)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 _WORTH = 6_000_000  # rows and nodes that numpy visits in about the time that loading takes
-_COMPILED = "sfumato.kernels.anonymity.lattice"
+_COMPILED_MODULE = "sfumato.kernels.anonymity.lattice"
 _work_total = 0
 
 
@@ -31,7 +31,7 @@ def choose_lattice_loops(work: int) -> LatticeLoops:
     """The loops for this amount of further work, in rows times nodes."""
     global _work_total  # noqa: PLW0603  (how much a process has done is a fact about the process)
     _work_total += work
-    if _work_total > _WORTH or _COMPILED in sys.modules:
+    if _work_total > _WORTH or _COMPILED_MODULE in sys.modules:
         from sfumato.kernels.anonymity import lattice
 
         return lattice.LOOPS

@@ -29,7 +29,7 @@ class MixedSpace(NamedTuple):
     """Row numbers."""
 
 
-LEFT, GROUPS = range(2)
+ROWS_LEFT, GROUPS = range(2)
 
 
 @compile_cached("void(MixedSpace, int64, float64[::1], float64[::1], float64[::1])")
@@ -124,8 +124,8 @@ def _assign_group(space, distance, nearest, group, state):  # type: ignore[no-un
     for number in range(nearest.shape[0] - 1, -1, -1):
         row_place = nearest[number]
         group[rows[row_place]] = state[GROUPS]
-        state[LEFT] -= 1
-        last = state[LEFT]
+        state[ROWS_LEFT] -= 1
+        last = state[ROWS_LEFT]
         for column in range(numbers.shape[0]):
             numbers[column, row_place] = numbers[column, last]
         for column in range(codes.shape[0]):
@@ -139,27 +139,27 @@ def _assign_group(space, distance, nearest, group, state):  # type: ignore[no-un
 def group_by_mdav(space, k, group, state, budget):  # type: ignore[no-untyped-def]
     """Group the remaining rows, for at most `budget` row visits; true when all have a group. The space is used up."""
     rows = space.rows
-    distance = np.empty(state[LEFT], dtype=np.float64)
+    distance = np.empty(state[ROWS_LEFT], dtype=np.float64)
     centre, shares = np.empty(space.numbers.shape[0]), np.empty(space.start[-1])
     nearest = np.empty(k, dtype=np.int64)
-    while state[LEFT] >= 2 * k:
+    while state[ROWS_LEFT] >= 2 * k:
         if budget <= 0:
             return False
-        budget -= 4 * state[LEFT]
-        pair = state[LEFT] >= 3 * k
-        _set_centroid(space, state[LEFT], centre, shares)
-        _measure_squared_distances(space, state[LEFT], centre, shares, distance)
-        _set_row_centre(space, _find_farthest_row(distance, rows, state[LEFT]), centre, shares)
-        _measure_squared_distances(space, state[LEFT], centre, shares, distance)
-        _set_nearest_rows(distance, rows, state[LEFT], nearest)
+        budget -= 4 * state[ROWS_LEFT]
+        pair = state[ROWS_LEFT] >= 3 * k
+        _set_centroid(space, state[ROWS_LEFT], centre, shares)
+        _measure_squared_distances(space, state[ROWS_LEFT], centre, shares, distance)
+        _set_row_centre(space, _find_farthest_row(distance, rows, state[ROWS_LEFT]), centre, shares)
+        _measure_squared_distances(space, state[ROWS_LEFT], centre, shares, distance)
+        _set_nearest_rows(distance, rows, state[ROWS_LEFT], nearest)
         _assign_group(space, distance, nearest, group, state)
         if pair:  # the row farthest from the first one gets the second group
-            _set_row_centre(space, _find_farthest_row(distance, rows, state[LEFT]), centre, shares)
-            _measure_squared_distances(space, state[LEFT], centre, shares, distance)
-            _set_nearest_rows(distance, rows, state[LEFT], nearest)
+            _set_row_centre(space, _find_farthest_row(distance, rows, state[ROWS_LEFT]), centre, shares)
+            _measure_squared_distances(space, state[ROWS_LEFT], centre, shares, distance)
+            _set_nearest_rows(distance, rows, state[ROWS_LEFT], nearest)
             _assign_group(space, distance, nearest, group, state)
-    for position in range(state[LEFT]):
+    for position in range(state[ROWS_LEFT]):
         group[rows[position]] = state[GROUPS]
-    state[GROUPS] += np.int64(state[LEFT] > 0)
-    state[LEFT] = 0
+    state[GROUPS] += np.int64(state[ROWS_LEFT] > 0)
+    state[ROWS_LEFT] = 0
     return True

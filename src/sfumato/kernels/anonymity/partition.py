@@ -20,7 +20,7 @@ from sfumato.arrays import CodeGrid, Codes, FloatGrid, Floats, IntGrid, Ints
 from sfumato.kernels.compilation import compile_cached, record
 
 BY_RANGE, BY_SET, BY_TREE = 0, 1, 2
-COLUMN_KIND, LEAVES, START, HEIGHT, OWN = 0, 1, 2, 3, 4
+COLUMN_KIND, LEAVES, START, HEIGHT, OWN_VALUES = 0, 1, 2, 3, 4
 
 
 @record
@@ -87,7 +87,7 @@ def measure_width(low, high, distinct, column, columns):  # type: ignore[no-unty
     """What is lost by publishing some places, missing cells among them if `high` is the place after the last."""
     kind, leaves = columns.traits[column, COLUMN_KIND], columns.traits[column, LEAVES]
     if high == leaves:
-        return np.int64(0) if distinct == 1 and columns.traits[column, OWN] else max(leaves - 1, np.int64(1))
+        return np.int64(0) if distinct == 1 and columns.traits[column, OWN_VALUES] else max(leaves - 1, np.int64(1))
     if distinct == 1:
         return np.int64(0)
     if kind == BY_RANGE:

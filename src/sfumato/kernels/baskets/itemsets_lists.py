@@ -18,9 +18,10 @@ from sfumato.kernels.baskets.itemsets_bitmaps import BitmapStack, SearchRoot, op
 from sfumato.kernels.baskets.itemsets_bits import round_to_blocks
 
 from sfumato.kernels.baskets.itemsets_output import (  # isort: skip
-    ALL, DEPTH, DONE, FOLD, FOUND, FULL, GROW, KIND, LEVEL, LEVEL_FLAT, LEVEL_FRAMES, LEVEL_ITEMS, LIST_COST, LISTED,
-    MAP_COST, MAX_LENGTH, MAXIMAL, PAIR_COST, PATH_PERFECT, PATH_ROWS, PAUSED, PENDING, PENDING_LENGTH, PENDING_MASK,
-    PENDING_ROW, PENDING_SUPPORT, PERFECT, ROOT_BEFORE, ROOT_EXACT, ROOT_ITEMS, ROOT_ROW, ROOT_WORDS, STACK_BITS,
+    ALL_PATTERNS, DEPTH, SEARCH_DONE, FOLD, FOUND_COUNT, FULL, GROW, KIND, LEVEL, LEVEL_FLAT, LEVEL_FRAMES, LEVEL_ITEMS,
+    LIST_COST, LISTED_COUNT, MAP_COST, MAX_LENGTH, MAXIMAL_PATTERNS, PAIR_COST, PATH_PERFECT, PATH_ROWS, SEARCH_PAUSED,
+    IS_PENDING, PENDING_LENGTH, PENDING_MASK, PENDING_ROW, PENDING_SUPPORT, PERFECT, ROOT_BEFORE, ROOT_EXACT,
+    ROOT_ITEMS, ROOT_ROW, ROOT_WORDS, STACK_BITS,
     STACK_EXCLUDED, STACK_EXTENSIONS, STACK_MASKS, STRIDE, WORD_COST, WORK_LEFT, SetBuffer, SetPath, extend_row,
     give_set,
     give_subsets, has_room, is_short, widen_row,
@@ -45,7 +46,7 @@ class ListSearch(NamedTuple):
 
 
 (
-    AT, LIST_ITEMS, LIST_LENGTH, LIST_PERFECT_BEFORE, FLAT_BEGIN, LIST_FLAT_END, PLACES_BEGIN, LIST_PLACES_END,
+    ITEM_INDEX, LIST_ITEMS, LIST_LENGTH, LIST_PERFECT_BEFORE, FLAT_BEGIN, LIST_FLAT_END, PLACES_BEGIN, LIST_PLACES_END,
     LIST_ITEMS_BEGIN, LIST_ITEMS_END, LIST_FRAME,
 ) = range(11)  # fmt: skip
 
@@ -78,7 +79,7 @@ def _sort_out_kept_items(search, lists, first, kept_count, later_count, item, le
         if count == support and (state[FOLD] or other < item):
             if other < item:
                 return excluded_count, total, 0
-            if state[KIND] == ALL:
+            if state[KIND] == ALL_PATTERNS:
                 path.perfect[state[PERFECT]] = codes[first + other]
                 state[PERFECT] += 1
             else:
@@ -152,7 +153,7 @@ def _open_level(search, level, total, excluded_count, length, perfect_before):  
     for item in range(total, 0, -1):
         starts[first + item] = starts[first + item - 1]
     starts[first] = frames[level, PLACES_BEGIN]
-    frames[level, AT], frames[level, LIST_ITEMS], frames[level, LIST_LENGTH] = excluded_count, total, length
+    frames[level, ITEM_INDEX], frames[level, LIST_ITEMS], frames[level, LIST_LENGTH] = excluded_count, total, length
     frames[level, LIST_PERFECT_BEFORE], frames[level, LIST_PLACES_END] = perfect_before, places_end
     frames[level, LIST_ITEMS_END] = first + total + 1
 
@@ -160,13 +161,13 @@ def _open_level(search, level, total, excluded_count, length, perfect_before):  
 @part
 def _take_row(state, output, path, row, length, support, is_extended, is_leaf):  # type: ignore[no-untyped-def]
     """Give a set if it is one that is asked for, or leave it pending; returns whether to look below it."""
-    if state[KIND] == ALL and state[PERFECT]:
-        state[PENDING], state[PENDING_MASK], state[PENDING_SUPPORT] = 1, 0, support
+    if state[KIND] == ALL_PATTERNS and state[PERFECT]:
+        state[IS_PENDING], state[PENDING_MASK], state[PENDING_SUPPORT] = 1, 0, support
         state[PENDING_ROW], state[PENDING_LENGTH] = row, length
         return True
     if length > state[MAX_LENGTH]:
         return False
-    if state[KIND] != MAXIMAL or (is_leaf and not is_extended):
+    if state[KIND] != MAXIMAL_PATTERNS or (is_leaf and not is_extended):
         give_set(state, output, path.rows, row * state[STRIDE], length, support)
     return not is_leaf and length < state[MAX_LENGTH]
 
@@ -199,12 +200,12 @@ def _branch_from_item(search, lists, first, item, kept_count, later_count, lengt
     excluded_count, total, length = _sort_out_kept_items(search, lists, first, kept_count, later_count, item, length)
     if length == 0:
         _forget_kept_items(scratch, kept_count)
-        return DONE
+        return SEARCH_DONE
     is_few = end - begin <= 64
     branches = total - excluded_count
     words, rows, pairs, flat_end = np.int64(1), np.int64(0), np.int64(0), np.int64(0)
     as_bitmaps = True
-    if not is_few and branches > (state[KIND] == ALL):
+    if not is_few and branches > (state[KIND] == ALL_PATTERNS):
         copied_rows = copy_rows(
             lists.flat,
             lists.places,
@@ -232,22 +233,22 @@ def _branch_from_item(search, lists, first, item, kept_count, later_count, lengt
     _forget_kept_items(scratch, kept_count)
     if not _take_row(state, search.output, search.path, level + 1, length, support, excluded_count > 0, branches == 0):
         state[PERFECT] = perfect_before
-        return DONE
+        return SEARCH_DONE
     if as_bitmaps:
         state[ROOT_ITEMS], state[ROOT_BEFORE], state[ROOT_WORDS] = total, excluded_count, words
         state[ROOT_ROW], state[ROOT_EXACT] = level + 1, is_few
-        state[FOUND], state[LISTED] = 0, 0
-        if not is_few and branches > (state[KIND] == ALL):
+        state[FOUND_COUNT], state[LISTED_COUNT] = 0, 0
+        if not is_few and branches > (state[KIND] == ALL_PATTERNS):
             _set_bits(state, stack.bits, deeper.flat, frames[level, LIST_FLAT_END], flat_end)
         _order_branches(state, search.root, stack)
         open_root(state, search.root, stack, length, perfect_before, 0, branches)
-        return DONE
+        return SEARCH_DONE
     frames[level + 1, FLAT_BEGIN], frames[level + 1, LIST_FLAT_END] = frames[level, LIST_FLAT_END], flat_end
     frames[level + 1, PLACES_BEGIN] = frames[level, LIST_PLACES_END]
     frames[level + 1, LIST_ITEMS_BEGIN] = frames[level, LIST_ITEMS_END]
     _open_level(search, level + 1, total, excluded_count, length, perfect_before)
     state[LEVEL] = level + 1
-    return DONE
+    return SEARCH_DONE
 
 
 @part
@@ -267,7 +268,7 @@ def _visit_item(search, lists, first, items, item):  # type: ignore[no-untyped-d
         kept_count, later_count, visits = counts.frequent, counts.later_count, counts.visits
     state[WORK_LEFT] -= 64 + 4 * (visits + end - begin)
     if kept_count < 0:
-        return DONE
+        return SEARCH_DONE
     if _lacks_list_room(search, kept_count) or is_short(
         state, LEVEL_FLAT, search.lists.flat.shape[0], frames[level, LIST_FLAT_END] + visits + end - begin + 2
     ):
@@ -283,27 +284,27 @@ def search_lists(search, base):  # type: ignore[no-untyped-def]
     while True:
         if state[DEPTH] >= 0:
             status = search_bitmaps(state, output, path, search.root, search.stack)
-            if status != DONE:
+            if status != SEARCH_DONE:
                 return status
-        if state[PENDING]:
+        if state[IS_PENDING]:
             status = give_subsets(state, output, path, state[PERFECT])
-            if status != DONE:
+            if status != SEARCH_DONE:
                 return status
         level = state[LEVEL]
-        item = frames[level, AT]
+        item = frames[level, ITEM_INDEX]
         if item == frames[level, LIST_ITEMS]:
             if level == 0:
-                return DONE
+                return SEARCH_DONE
             state[PERFECT] = frames[level, LIST_PERFECT_BEFORE]
             state[LEVEL] = level - 1
             continue
         if state[WORK_LEFT] <= 0:
-            return PAUSED
+            return SEARCH_PAUSED
         if not has_room(state, output, 1, state[STRIDE]):
             return FULL
         lists = search.lists if level else base
         items = frames[level, LIST_ITEMS] if level else base.supports.shape[0]
         status = _visit_item(search, lists, frames[level, LIST_ITEMS_BEGIN], items, item)
-        if status != DONE:
+        if status != SEARCH_DONE:
             return status
-        frames[level, AT] = item + 1
+        frames[level, ITEM_INDEX] = item + 1

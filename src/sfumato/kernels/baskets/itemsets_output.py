@@ -15,16 +15,16 @@ import numpy as np
 from sfumato.arrays import Codes, Ints
 from sfumato.kernels.compilation import compile_cached, part, record
 
-ALL, CLOSED, MAXIMAL = range(3)
-DONE, FULL, PAUSED, GROW = range(4)
+ALL_PATTERNS, CLOSED_PATTERNS, MAXIMAL_PATTERNS = range(3)
+SEARCH_DONE, FULL, SEARCH_PAUSED, GROW = range(4)
 # What is asked, and what steps cost; where the search is; what is in the buffer; a set whose subsets are being given;
 # tops of stacks; the root of the bitmaps; what array is too short.
 (
     LEAST, KIND, MAX_LENGTH, FOLD, STRIDE, PAIR_COST, LIST_COST, WORD_COST, MAP_COST,
     LEVEL, DEPTH, WORK_LEFT, EVERYWHERE,
     SETS, CODES,
-    PENDING, PENDING_ROW, PENDING_LENGTH, PENDING_SUPPORT, PENDING_MASK,
-    PERFECT, EXCLUDED, FOUND, LISTED,
+    IS_PENDING, PENDING_ROW, PENDING_LENGTH, PENDING_SUPPORT, PENDING_MASK,
+    PERFECT, EXCLUDED_COUNT, FOUND_COUNT, LISTED_COUNT,
     ROOT_ITEMS, ROOT_BEFORE, ROOT_WORDS, ROOT_ROW, ROOT_EXACT,
     SHORT_OF, SHORT_SIZE,
     FIELDS,
@@ -152,9 +152,9 @@ def give_subsets(state, output, path, count):  # type: ignore[no-untyped-def]
         state[PENDING_MASK] += 1
         state[WORK_LEFT] -= 16 * set_count
         if state[WORK_LEFT] <= 0:
-            return PAUSED
-    state[PENDING] = 0
-    return DONE
+            return SEARCH_PAUSED
+    state[IS_PENDING] = 0
+    return SEARCH_DONE
 
 
 @part
@@ -174,11 +174,11 @@ def give_everywhere(state, output, path):  # type: ignore[no-untyped-def]
     """Give every set of items that are in all baskets: each such item with every subset of those before it."""
     rows, perfect = path.rows, path.perfect
     while state[EVERYWHERE] < state[PERFECT]:
-        if not state[PENDING]:
+        if not state[IS_PENDING]:
             rows[state[STRIDE]] = perfect[state[EVERYWHERE]]
-            state[PENDING], state[PENDING_ROW], state[PENDING_LENGTH], state[PENDING_MASK] = 1, 1, 1, 0
+            state[IS_PENDING], state[PENDING_ROW], state[PENDING_LENGTH], state[PENDING_MASK] = 1, 1, 1, 0
         status = give_subsets(state, output, path, state[EVERYWHERE])
-        if status != DONE:
+        if status != SEARCH_DONE:
             return status
         state[EVERYWHERE] += 1
-    return DONE
+    return SEARCH_DONE

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Codes, Ints, UnsignedInts, Words
-from sfumato.kernels.baskets.itemsets_output import ALL, CLOSED, KIND, LEAST
+from sfumato.kernels.baskets.itemsets_output import ALL_PATTERNS, CLOSED_PATTERNS, KIND, LEAST
 from sfumato.kernels.bits import popcount
 from sfumato.kernels.compilation import compile_cached, part, record
 
@@ -227,14 +227,14 @@ def count_rows(state, lists, begin, end, item, items, support, scratch):  # type
     least, kind = state[LEAST], state[KIND]
     later_count, visits = _count_side(lists, begin, end, np.uint64(1), least, scratch, 0, item + 1, items)
     count = later_count
-    if kind == CLOSED and later_count == 0:
+    if kind == CLOSED_PATTERNS and later_count == 0:
         if (
             end - begin == support
             and end > begin
             and _is_item_covered(lists.flat, lists.places, begin, end, scratch.kept_items)
         ):
             return CountedItems(np.int64(-1), later_count, visits)  # type: ignore[arg-type]
-    elif kind != ALL:
+    elif kind != ALL_PATTERNS:
         count, earlier = _count_side(lists, begin, end, ~np.uint64(0), least, scratch, count, 0, item)
         visits += earlier
     return CountedItems(count, later_count, visits)

@@ -17,7 +17,7 @@ from sfumato.kernels.compilation import compile_cached, record
 
 RULE_SET, RULE_LEFT, RULE_RIGHT = range(3)
 """Which itemsets a rule consists of: all of it, its left side, its right side."""
-DONE, FULL, PAUSED, LACKING = range(4)
+SEARCH_DONE, FULL, SEARCH_PAUSED, ABSENT_SIDE = range(4)
 WALK_SET, WALK_STOP, WALK_DEPTH, WALK_FILLED, WALK_WORK_LEFT, WALK_FIELDS = range(6)
 
 
@@ -67,7 +67,7 @@ def _find_set(keys, slots, key):  # type: ignore[no-untyped-def]
 @compile_cached("int64(int64[::1], IndexedSets, int64, int64[::1], uint64[::1], int64[:,::1])")
 def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore[no-untyped-def]
     """Write the rules of sets `WALK_SET` to `WALK_STOP`, with right sides up to a length, until done, full or paused;
-    LACKING if a side is not among the sets.
+    ABSENT_SIDE if a side is not among the sets.
 
     A right side grows by one item at a time, in order: if a rule is not sure enough, no rule that moves more items to
     the right is.
@@ -89,7 +89,7 @@ def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore
         while depth > 0:
             if state[WALK_FILLED] == rules.shape[0] or state[WALK_WORK_LEFT] <= 0:
                 state[WALK_DEPTH] = depth
-                return FULL if state[WALK_FILLED] == rules.shape[0] else PAUSED
+                return FULL if state[WALK_FILLED] == rules.shape[0] else SEARCH_PAUSED
             places[depth] += 1
             if places[depth] == size:
                 depth -= 1
@@ -99,7 +99,7 @@ def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore
             left_set = _find_set(keys, slots, keys[number] - right)
             right_set = _find_set(keys, slots, right)
             if left_set < 0 or right_set < 0:
-                return LACKING
+                return ABSENT_SIDE
             if supports[number] < needed_supports[left_set]:
                 continue
             rule_index = state[WALK_FILLED]
@@ -115,4 +115,4 @@ def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore
                 places[depth] = places[depth - 1]
         state[WALK_DEPTH] = 0
         state[WALK_SET] += 1
-    return DONE
+    return SEARCH_DONE

@@ -15,7 +15,7 @@ from sfumato.kernels.compilation import compile_cached, record
 
 LARGEST_BELOW, SMALLEST_ABOVE = range(2)
 """The values on both sides of a test."""
-LEFT, RIGHT, FEATURE, MISSING_LEFT, FALLING = range(5)
+LEFT_NODE, RIGHT_NODE, FEATURE, MISSING_LEFT, IS_FALLING = range(5)
 """What the columns of `nodes` hold."""
 
 
@@ -44,19 +44,19 @@ def walk_tree(rows, weights, seen_codes, true, classes, nodes, threshold, node_t
     for index in range(rows.size):
         row = rows[index]
         node = 0
-        while nodes[node, LEFT] >= 0:
+        while nodes[node, LEFT_NODE] >= 0:
             code = seen_codes[row, nodes[node, FEATURE]]
             if isnan(code):
                 missing[node] = 1
-                node = nodes[node, LEFT] if nodes[node, MISSING_LEFT] else nodes[node, RIGHT]
+                node = nodes[node, LEFT_NODE] if nodes[node, MISSING_LEFT] else nodes[node, RIGHT_NODE]
                 continue
             value = true[row, nodes[node, FEATURE]]
             go_left = code <= threshold[node]
-            if go_left != (nodes[node, FALLING] == 1):
+            if go_left != (nodes[node, IS_FALLING] == 1):
                 sides[node, LARGEST_BELOW] = max(sides[node, LARGEST_BELOW], value)
             elif value < sides[node, SMALLEST_ABOVE]:
                 sides[node, SMALLEST_ABOVE] = value
-            node = nodes[node, LEFT] if go_left else nodes[node, RIGHT]
+            node = nodes[node, LEFT_NODE] if go_left else nodes[node, RIGHT_NODE]
         count[node] += 1
         tally[node, classes[row]] += weights[index]
 
@@ -65,7 +65,7 @@ def walk_tree(rows, weights, seen_codes, true, classes, nodes, threshold, node_t
 def sum_children(nodes, count, tally):  # type: ignore[no-untyped-def]
     """Give every inner node the sum of its children's rows and classes."""
     for node in range(count.size - 1, -1, -1):
-        if nodes[node, LEFT] >= 0:
-            count[node] += count[nodes[node, LEFT]] + count[nodes[node, RIGHT]]
+        if nodes[node, LEFT_NODE] >= 0:
+            count[node] += count[nodes[node, LEFT_NODE]] + count[nodes[node, RIGHT_NODE]]
             for label in range(tally.shape[1]):
-                tally[node, label] += tally[nodes[node, LEFT], label] + tally[nodes[node, RIGHT], label]
+                tally[node, label] += tally[nodes[node, LEFT_NODE], label] + tally[nodes[node, RIGHT_NODE], label]

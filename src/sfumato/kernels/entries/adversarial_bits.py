@@ -14,11 +14,11 @@ from sfumato.kernels.bits import add_common_rows, count_common_rows, do_rows_mee
 from sfumato.kernels.compilation import compile_cached
 
 from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
-    BASE, BITS, CHILD_END, FRAME_COLUMN, COLUMN_EMPTY, COLUMN_HIDDEN, FRAME_COUNT, FRAME_END, FREE, HIDING, IN_BITS,
-    FRAME_ITEM, FRAME_KIND, LIVE,
-    LIVING, PAIR, PAIR_COLUMN, PAIR_END, PAIR_FIELDS, PAIR_HIDDEN, PAIR_ITEM, PAIR_SHOWN, REACHED, FRAME_SET, SHOWING,
-    STEP,
-    STEP_COLUMN, STEP_END, STEP_ITEM, STEP_NEXT, STEP_REACHED, STEP_SET, STEP_TOP, TARGETS, FRAME_TOP, TOUCHED,
+    BASE, BITS, CHILD_END, FRAME_COLUMN, COLUMN_EMPTY, COLUMN_HIDDEN, FRAME_COUNT, FRAME_END, FREE, HIDING_BEGIN,
+    IN_BITS, FRAME_ITEM, FRAME_KIND, LIVE,
+    LIVING_SET, PAIR, PAIR_COLUMN, PAIR_END, PAIR_FIELDS, PAIR_HIDDEN, PAIR_ITEM, PAIR_SHOWN, REACHED_SET, FRAME_SET,
+    SHOWING_BEGIN, STEP,
+    STEP_COLUMN, STEP_END, STEP_ITEM, STEP_NEXT, STEP_REACHED, STEP_SET, STEP_TOP, TARGETS, FRAME_TOP, TOUCHED_BEGIN,
 )  # fmt: skip
 from sfumato.kernels.entries.adversarial_rows import name_values, write_rule
 
@@ -71,9 +71,9 @@ def _make_pairs(entries, stacks, room, frame, column, target, many, free):  # ty
     cell, items = entries.cell, entries.settings.values
     rows, bits, pairs = stacks.rows, stacks.bits, stacks.pairs
     slot, names, places, alive = room.slot, room.names, room.tally, room.alive
-    hiding_words = count_words(frame[SHOWING] - frame[HIDING])
-    words = hiding_words + count_words(frame[TOUCHED] - frame[SHOWING])
-    touched_words = count_words(frame[FRAME_END] - frame[TOUCHED])
+    hiding_words = count_words(frame[SHOWING_BEGIN] - frame[HIDING_BEGIN])
+    words = hiding_words + count_words(frame[TOUCHED_BEGIN] - frame[SHOWING_BEGIN])
+    touched_words = count_words(frame[FRAME_END] - frame[TOUCHED_BEGIN])
     begin = free
     for k in range(1, many + 1):
         places[k, ROW_BITS], places[k, TOUCHED_BITS] = free, free + words
@@ -82,10 +82,14 @@ def _make_pairs(entries, stacks, room, frame, column, target, many, free):  # ty
     free += words if target else 0
     bits[begin:free] = np.uint64(0)
     slot[2 * items] = many + 1 if target else 0
-    _set_rows(cell, rows, frame[HIDING], frame[SHOWING], column, slot, places, ROW_BITS, bits, 0)
-    _set_rows(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, ROW_BITS, bits, hiding_words)
+    _set_rows(cell, rows, frame[HIDING_BEGIN], frame[SHOWING_BEGIN], column, slot, places, ROW_BITS, bits, 0)
+    _set_rows(
+        cell, rows, frame[SHOWING_BEGIN], frame[TOUCHED_BEGIN], column, slot, places, ROW_BITS, bits, hiding_words
+    )
     slot[2 * items] = 0
-    _set_rows(entries.earlier, rows, frame[TOUCHED], frame[FRAME_END], column, slot, places, TOUCHED_BITS, bits, 0)
+    _set_rows(
+        entries.earlier, rows, frame[TOUCHED_BEGIN], frame[FRAME_END], column, slot, places, TOUCHED_BITS, bits, 0
+    )
     if not target:
         return free
     hidden_begin = free
@@ -104,8 +108,8 @@ def _make_pairs(entries, stacks, room, frame, column, target, many, free):  # ty
             pair[PAIR_SHOWN], pair[PAIR_HIDDEN] = places[k, ROW_BITS], free
             free += hiding_words
     bits[hidden_begin:free] = np.uint64(0)
-    for position in range(frame[SHOWING] - frame[HIDING]):
-        code = cell[rows[frame[HIDING] + position], column]
+    for position in range(frame[SHOWING_BEGIN] - frame[HIDING_BEGIN]):
+        code = cell[rows[frame[HIDING_BEGIN] + position], column]
         if items <= code < 2 * items:
             bit = np.uint64(1) << np.uint64(position & 63)
             bits[hidden_begin + (position >> 6)] |= bit
@@ -122,20 +126,20 @@ def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def
     frame, targets, rows = stacks.frames[depth], stacks.targets[depth], stacks.rows
     bits, steps, pairs = stacks.bits, stacks.steps, stacks.pairs
     slot, names, places, alive = room.slot, room.names, room.tally, room.alive
-    hiding_words = count_words(frame[SHOWING] - frame[HIDING])
-    showing_words = count_words(frame[TOUCHED] - frame[SHOWING])
-    touched_words = count_words(frame[FRAME_END] - frame[TOUCHED])
+    hiding_words = count_words(frame[SHOWING_BEGIN] - frame[HIDING_BEGIN])
+    showing_words = count_words(frame[TOUCHED_BEGIN] - frame[SHOWING_BEGIN])
+    touched_words = count_words(frame[FRAME_END] - frame[TOUCHED_BEGIN])
     free = frame[BITS]
     frame[FRAME_KIND], frame[BASE] = IN_BITS, depth
-    frame[FRAME_SET], frame[LIVING], frame[REACHED] = (
+    frame[FRAME_SET], frame[LIVING_SET], frame[REACHED_SET] = (
         free,
         free + hiding_words + showing_words,
         free + 2 * hiding_words + showing_words,
     )
-    _fill_bits(bits, free, frame[SHOWING] - frame[HIDING])
-    _fill_bits(bits, free + hiding_words, frame[TOUCHED] - frame[SHOWING])
-    _fill_bits(bits, frame[REACHED], frame[FRAME_END] - frame[TOUCHED])
-    free = frame[REACHED] + touched_words
+    _fill_bits(bits, free, frame[SHOWING_BEGIN] - frame[HIDING_BEGIN])
+    _fill_bits(bits, free + hiding_words, frame[TOUCHED_BEGIN] - frame[SHOWING_BEGIN])
+    _fill_bits(bits, frame[REACHED_SET], frame[FRAME_END] - frame[TOUCHED_BEGIN])
+    free = frame[REACHED_SET] + touched_words
     frame[PAIR] = frame[PAIR_END]
     frame[STEP] = frame[STEP_TOP]
     offset = 0
@@ -171,9 +175,9 @@ def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def
         steps[first : frame[STEP_TOP], STEP_NEXT] = frame[STEP_TOP]
         for k in range(1, many + 1):
             slot[names[k]] = 0
-    bits[frame[LIVING] : frame[LIVING] + hiding_words] = np.uint64(0)
+    bits[frame[LIVING_SET] : frame[LIVING_SET] + hiding_words] = np.uint64(0)
     for offset in range(frame[PAIR], frame[PAIR_END]):
-        add_common_rows(bits, frame[FRAME_SET], pairs[offset, PAIR_HIDDEN], hiding_words, frame[LIVING])
+        add_common_rows(bits, frame[FRAME_SET], pairs[offset, PAIR_HIDDEN], hiding_words, frame[LIVING_SET])
         alive[settings.values + pairs[offset, PAIR_ITEM]] = 0
     frame[STEP_END] = frame[STEP_TOP]
     frame[BITS] = free
@@ -185,28 +189,28 @@ def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def
 )
 def step_to_next_child(bits, steps, base, frame, child, searched_mask, takes_all, settings):  # type: ignore[no-untyped-def]
     """Take steps from a node until enough rows, a living one and a touched one are left; whether one was found."""
-    hiding_words = count_words(base[SHOWING] - base[HIDING])
-    words = hiding_words + count_words(base[TOUCHED] - base[SHOWING])
-    touched_words = count_words(base[FRAME_END] - base[TOUCHED])
-    child[FRAME_SET], child[LIVING], child[REACHED] = (
+    hiding_words = count_words(base[SHOWING_BEGIN] - base[HIDING_BEGIN])
+    words = hiding_words + count_words(base[TOUCHED_BEGIN] - base[SHOWING_BEGIN])
+    touched_words = count_words(base[FRAME_END] - base[TOUCHED_BEGIN])
+    child[FRAME_SET], child[LIVING_SET], child[REACHED_SET] = (
         frame[BITS],
         frame[BITS] + words,
         frame[BITS] + words + hiding_words,
     )
-    child[BITS] = child[REACHED] + touched_words
+    child[BITS] = child[REACHED_SET] + touched_words
     while frame[STEP] < frame[STEP_END]:
         step = steps[frame[STEP]]
         frame[STEP] += 1
-        if not do_rows_meet(bits, frame[LIVING], step[STEP_SET], hiding_words) or not (
+        if not do_rows_meet(bits, frame[LIVING_SET], step[STEP_SET], hiding_words) or not (
             takes_all or searched_mask[step[STEP_ITEM]]
         ):
             continue
-        if settings.tracks_rows == 1 and not do_rows_meet(bits, frame[REACHED], step[STEP_REACHED], touched_words):
+        if settings.tracks_rows == 1 and not do_rows_meet(bits, frame[REACHED_SET], step[STEP_REACHED], touched_words):
             continue
         child[FRAME_COUNT] = intersect_row_sets(bits, frame[FRAME_SET], step[STEP_SET], words, child[FRAME_SET])
         if child[FRAME_COUNT] < settings.least:
             continue
-        intersect_row_sets(bits, frame[REACHED], step[STEP_REACHED], touched_words, child[REACHED])
+        intersect_row_sets(bits, frame[REACHED_SET], step[STEP_REACHED], touched_words, child[REACHED_SET])
         child[FRAME_ITEM], child[FRAME_COLUMN] = step[STEP_ITEM], step[STEP_COLUMN]
         child[FRAME_KIND], child[BASE], child[FREE] = IN_BITS, frame[BASE], frame[FREE]
         child[STEP], child[STEP_END], child[STEP_TOP] = step[STEP_NEXT], frame[STEP_END], frame[STEP_TOP]
@@ -220,8 +224,8 @@ def step_to_next_child(bits, steps, base, frame, child, searched_mask, takes_all
 )
 def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # type: ignore[no-untyped-def]
     """Find the rules of a node and the pairs that live on below it, of those that the frame names; True if any do."""
-    hiding_words = count_words(base[SHOWING] - base[HIDING])
-    words = hiding_words + count_words(base[TOUCHED] - base[SHOWING])
+    hiding_words = count_words(base[SHOWING_BEGIN] - base[HIDING_BEGIN])
+    words = hiding_words + count_words(base[TOUCHED_BEGIN] - base[SHOWING_BEGIN])
     first, last = child[PAIR], child[PAIR_END]
     top = last
     target_count = 0
@@ -255,24 +259,28 @@ def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # ty
     child[PAIR], child[PAIR_END], child[TARGETS] = last, top, target_count
     if top == last:
         return False
-    bits[child[LIVING] : child[LIVING] + hiding_words] = np.uint64(0)
+    bits[child[LIVING_SET] : child[LIVING_SET] + hiding_words] = np.uint64(0)
     for index in range(last, top):
-        add_common_rows(bits, child[FRAME_SET], pairs[index, PAIR_HIDDEN], hiding_words, child[LIVING])
+        add_common_rows(bits, child[FRAME_SET], pairs[index, PAIR_HIDDEN], hiding_words, child[LIVING_SET])
     return True
 
 
 @compile_cached("void(uint64[::1], int64[::1], int64[::1], int32[::1])")
 def number_rows(bits, base, frame, rows):  # type: ignore[no-untyped-def]
     """Give a node of bits its rows as numbers too, where the stack is free."""
-    hiding_words = count_words(base[SHOWING] - base[HIDING])
-    showing_words = count_words(base[TOUCHED] - base[SHOWING])
-    touched_words = count_words(base[FRAME_END] - base[TOUCHED])
-    frame[HIDING] = frame[FREE]
-    frame[SHOWING] = list_set_rows(bits, frame[FRAME_SET], hiding_words, rows, base[HIDING], frame[HIDING])
-    frame[TOUCHED] = list_set_rows(
-        bits, frame[FRAME_SET] + hiding_words, showing_words, rows, base[SHOWING], frame[SHOWING]
+    hiding_words = count_words(base[SHOWING_BEGIN] - base[HIDING_BEGIN])
+    showing_words = count_words(base[TOUCHED_BEGIN] - base[SHOWING_BEGIN])
+    touched_words = count_words(base[FRAME_END] - base[TOUCHED_BEGIN])
+    frame[HIDING_BEGIN] = frame[FREE]
+    frame[SHOWING_BEGIN] = list_set_rows(
+        bits, frame[FRAME_SET], hiding_words, rows, base[HIDING_BEGIN], frame[HIDING_BEGIN]
     )
-    frame[FRAME_END] = list_set_rows(bits, frame[REACHED], touched_words, rows, base[TOUCHED], frame[TOUCHED])
+    frame[TOUCHED_BEGIN] = list_set_rows(
+        bits, frame[FRAME_SET] + hiding_words, showing_words, rows, base[SHOWING_BEGIN], frame[SHOWING_BEGIN]
+    )
+    frame[FRAME_END] = list_set_rows(
+        bits, frame[REACHED_SET], touched_words, rows, base[TOUCHED_BEGIN], frame[TOUCHED_BEGIN]
+    )
 
 
 @compile_cached("void(int64[::1], int64[:,::1], uint8[::1], int64)")
@@ -287,14 +295,14 @@ def mark_living(frame, pairs, alive, items):  # type: ignore[no-untyped-def]
 @compile_cached("void(uint64[::1], int64[::1], int64[::1], int64[:,::1], uint8[::1], int64)")
 def keep_pairs(bits, base, child, pairs, alive, items):  # type: ignore[no-untyped-def]
     """Keep the pairs that are marked as living, take the marks off, and note the rows that hide them."""
-    hiding_words = count_words(base[SHOWING] - base[HIDING])
+    hiding_words = count_words(base[SHOWING_BEGIN] - base[HIDING_BEGIN])
     last = top = child[PAIR_END]
-    bits[child[LIVING] : child[LIVING] + hiding_words] = np.uint64(0)
+    bits[child[LIVING_SET] : child[LIVING_SET] + hiding_words] = np.uint64(0)
     for index in range(child[PAIR], last):
         if alive[items + pairs[index, PAIR_ITEM]]:
             alive[items + pairs[index, PAIR_ITEM]] = 0
             for field in range(PAIR_FIELDS):
                 pairs[top, field] = pairs[index, field]
-            add_common_rows(bits, child[FRAME_SET], pairs[index, PAIR_HIDDEN], hiding_words, child[LIVING])
+            add_common_rows(bits, child[FRAME_SET], pairs[index, PAIR_HIDDEN], hiding_words, child[LIVING_SET])
             top += 1
     child[PAIR], child[PAIR_END] = last, top

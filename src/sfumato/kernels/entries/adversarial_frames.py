@@ -20,9 +20,9 @@ STATE_DEPTH, RULES, ANTECEDENTS, STATE_ITEMS, STATE_LISTED, NODES, NEED = range(
 """The state: depth, rules, antecedents, items in them, rows listed, nodes seen, how long a buffer must be."""
 STATE = 7
 (
-    FRAME_ITEM, HIDING, SHOWING, TOUCHED, FRAME_END, FRAME_COUNT,
+    FRAME_ITEM, HIDING_BEGIN, SHOWING_BEGIN, TOUCHED_BEGIN, FRAME_END, FRAME_COUNT,
     LIVE, FRAME_TOP, FREE, FRAME_COLUMN, CHILD, CHILD_END, TARGETS,
-    FRAME_KIND, BASE, FRAME_SET, LIVING, REACHED, BITS, STEP, STEP_END, STEP_TOP, PAIR, PAIR_END,
+    FRAME_KIND, BASE, FRAME_SET, LIVING_SET, REACHED_SET, BITS, STEP, STEP_END, STEP_TOP, PAIR, PAIR_END,
 ) = range(24)  # fmt: skip
 """A frame, one a depth. The item it adds; its runs of rows, their end and how many publicly match.
 Of rows as numbers: the run of those that hide a living target and its end; where the stack is free; the column whose

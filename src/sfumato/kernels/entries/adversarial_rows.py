@@ -8,14 +8,14 @@ import numpy as np
 from sfumato.kernels.compilation import compile_cached
 
 from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
-    ANTECEDENTS, CHILD, FRAME_COLUMN, FRAME_COUNT, FRAME_END, FREE, HIDING, FRAME_ITEM, STATE_ITEMS, STATE_LISTED, LIVE,
-    RULES, SHOWING, TARGETS, FRAME_TOP,
-    TOUCHED,
+    ANTECEDENTS, CHILD, FRAME_COLUMN, FRAME_COUNT, FRAME_END, FREE, HIDING_BEGIN, FRAME_ITEM, STATE_ITEMS, STATE_LISTED,
+    LIVE, RULES, SHOWING_BEGIN, TARGETS, FRAME_TOP,
+    TOUCHED_BEGIN,
 )  # fmt: skip
 
 RULE_ANTECEDENT, RULE_TARGET, RULE_PUBLIC, RULE_PUBLIC_FITS, RULE_HIDDEN, RULE_HIDDEN_FITS = range(6)
 """The fields of a rule."""
-SHOWN, HIDDEN = range(2)
+SHOWN_ROWS, HIDDEN_ROWS = range(2)
 """How many rows show a value, and how many hide it."""
 HIDING_RUN, SHOWING_RUN, TOUCHED_RUN = range(3)
 """The three runs of a frame's rows."""
@@ -44,7 +44,7 @@ def _count_hidden_values(cell, rows, frame, items, column, slot, names, tally): 
     """
     value_count = 0
     secret = 0
-    for position in range(frame[HIDING], frame[SHOWING]):
+    for position in range(frame[HIDING_BEGIN], frame[SHOWING_BEGIN]):
         code = cell[rows[position], column] - items
         if 0 <= code < items:
             k = slot[code]
@@ -53,21 +53,21 @@ def _count_hidden_values(cell, rows, frame, items, column, slot, names, tally): 
                 k = np.int32(value_count)
                 slot[code] = k
                 names[k] = code
-                tally[k, SHOWN] = 0
-                tally[k, HIDDEN] = 0
-            tally[k, HIDDEN] += 1
+                tally[k, SHOWN_ROWS] = 0
+                tally[k, HIDDEN_ROWS] = 0
+            tally[k, HIDDEN_ROWS] += 1
             secret += 1
     if value_count == 0:
         return 0
     slot[2 * items] = value_count + 1
-    tally[value_count + 1, SHOWN] = 0
-    for position in range(frame[HIDING], frame[TOUCHED]):
-        tally[slot[cell[rows[position], column]], SHOWN] += 1
+    tally[value_count + 1, SHOWN_ROWS] = 0
+    for position in range(frame[HIDING_BEGIN], frame[TOUCHED_BEGIN]):
+        tally[slot[cell[rows[position], column]], SHOWN_ROWS] += 1
     for k in range(1, value_count + 1):
         slot[names[k]] = 0
     slot[2 * items] = 0
-    tally[0, SHOWN] = tally[value_count + 1, SHOWN]
-    tally[0, HIDDEN] = secret
+    tally[0, SHOWN_ROWS] = tally[value_count + 1, SHOWN_ROWS]
+    tally[0, HIDDEN_ROWS] = secret
     return value_count
 
 
@@ -85,18 +85,25 @@ def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules)
         if column == frame[FRAME_COLUMN]:
             continue
         value_count = _count_hidden_values(cell, rows, frame, settings.values, column, slot, names, tally)
-        hidden_count = tally[0, HIDDEN]
-        public = frame[FRAME_COUNT] - hidden_count - tally[0, SHOWN]
+        hidden_count = tally[0, HIDDEN_ROWS]
+        public = frame[FRAME_COUNT] - hidden_count - tally[0, SHOWN_ROWS]
         if value_count == 0 or public < settings.least:
             continue
         lives = False
         for k in range(1, value_count + 1):
-            if tally[k, SHOWN] >= settings.least_fitting:
+            if tally[k, SHOWN_ROWS] >= settings.least_fitting:
                 lives = True
                 alive[settings.values + names[k]] = 1
                 if depth or settings.prior:
                     write_rule(
-                        state, settings, rules, names[k], public, tally[k, SHOWN], hidden_count, tally[k, HIDDEN]
+                        state,
+                        settings,
+                        rules,
+                        names[k],
+                        public,
+                        tally[k, SHOWN_ROWS],
+                        hidden_count,
+                        tally[k, HIDDEN_ROWS],
                     )
         if lives:
             targets[depth, target_count] = column
@@ -109,7 +116,7 @@ def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules)
 def keep_living(cell, rows, frame, targets, alive, free):  # type: ignore[no-untyped-def]
     """List the rows of a node that hide a living target, where the stack is free."""
     top = free
-    for position in range(frame[HIDING], frame[SHOWING]):
+    for position in range(frame[HIDING_BEGIN], frame[SHOWING_BEGIN]):
         for index in range(frame[TARGETS]):
             if alive[cell[rows[position], targets[index]]]:
                 rows[top] = rows[position]
@@ -166,11 +173,11 @@ def spread_to_children(cell, earlier, rows, frame, many, settings, slot, names, 
     """
     column = frame[FRAME_COLUMN]
     places[: many + 1] = 0
-    for position in range(frame[HIDING], frame[SHOWING]):
+    for position in range(frame[HIDING_BEGIN], frame[SHOWING_BEGIN]):
         places[slot[cell[rows[position], column]], HIDING_RUN] += 1
-    for position in range(frame[SHOWING], frame[TOUCHED]):
+    for position in range(frame[SHOWING_BEGIN], frame[TOUCHED_BEGIN]):
         places[slot[cell[rows[position], column]], SHOWING_RUN] += 1
-    for position in range(frame[TOUCHED], frame[FRAME_END]):
+    for position in range(frame[TOUCHED_BEGIN], frame[FRAME_END]):
         places[slot[earlier[rows[position], column]], TOUCHED_RUN] += 1
     last = frame[CHILD]
     free = frame[FRAME_TOP]
@@ -182,16 +189,16 @@ def spread_to_children(cell, earlier, rows, frame, many, settings, slot, names, 
         children[last, FRAME_ITEM] = names[k]
         children[last, FRAME_COUNT] = count
         for run in range(3):
-            children[last, HIDING + run] = free
+            children[last, HIDING_BEGIN + run] = free
             size = places[k, run]
             places[k, run] = free
             free += size
         children[last, FRAME_END] = free
         last += 1
     if last > frame[CHILD]:
-        _deal_rows(cell, rows, frame[HIDING], frame[SHOWING], column, slot, places, HIDING_RUN)
-        _deal_rows(cell, rows, frame[SHOWING], frame[TOUCHED], column, slot, places, SHOWING_RUN)
-        _deal_rows(earlier, rows, frame[TOUCHED], frame[FRAME_END], column, slot, places, TOUCHED_RUN)
+        _deal_rows(cell, rows, frame[HIDING_BEGIN], frame[SHOWING_BEGIN], column, slot, places, HIDING_RUN)
+        _deal_rows(cell, rows, frame[SHOWING_BEGIN], frame[TOUCHED_BEGIN], column, slot, places, SHOWING_RUN)
+        _deal_rows(earlier, rows, frame[TOUCHED_BEGIN], frame[FRAME_END], column, slot, places, TOUCHED_RUN)
     for k in range(1, many + 1):
         slot[names[k]] = 0
     frame[FREE] = free
@@ -208,9 +215,9 @@ def write_antecedent(state, frames, depth, lists_rows, rows, buffer):  # type: i
     state[ANTECEDENTS] += 1
     starts[state[ANTECEDENTS]] = state[STATE_ITEMS]
     if lists_rows:
-        hiding_row, other, end = frames[depth, HIDING], frames[depth, SHOWING], frames[depth, TOUCHED]
-        while hiding_row < frames[depth, SHOWING] or other < end:
-            if other == end or (hiding_row < frames[depth, SHOWING] and rows[hiding_row] < rows[other]):
+        hiding_row, other, end = frames[depth, HIDING_BEGIN], frames[depth, SHOWING_BEGIN], frames[depth, TOUCHED_BEGIN]
+        while hiding_row < frames[depth, SHOWING_BEGIN] or other < end:
+            if other == end or (hiding_row < frames[depth, SHOWING_BEGIN] and rows[hiding_row] < rows[other]):
                 listed_rows[state[STATE_LISTED]] = rows[hiding_row]
                 hiding_row += 1
             else:

@@ -26,11 +26,12 @@ from sfumato.kernels.entries.adversarial_bits import (
 )
 
 from sfumato.kernels.entries.adversarial_frames import (  # isort: skip
-    BASE, BITS, BITS_FULL, CHILD, CHILD_END, FRAME_COLUMN, FRAME_COUNT, STATE_DEPTH, ALL_DONE, FRAME_END, FREE, HIDING,
-    IN_BITS, IN_ROWS, STATE_ITEMS,
+    BASE, BITS, BITS_FULL, CHILD, CHILD_END, FRAME_COLUMN, FRAME_COUNT, STATE_DEPTH, ALL_DONE, FRAME_END, FREE,
+    HIDING_BEGIN, IN_BITS, IN_ROWS, STATE_ITEMS,
     ITEMS_FULL, FRAME_KIND, STATE_LISTED, LISTS_FULL, LIVE, MORE, NEED, NODES, PAIR, PAIR_END, PAIRS_FULL, RULES,
     RULES_FULL,
-    SHOWING, STACK_FULL, STEP, STEP_END, STEP_TOP, STEPS_FULL, TARGETS, TO_BUILD, TO_NUMBER, FRAME_TOP, TOUCHED,
+    SHOWING_BEGIN, STACK_FULL, STEP, STEP_END, STEP_TOP, STEPS_FULL, TARGETS, TO_BUILD, TO_NUMBER, FRAME_TOP,
+    TOUCHED_BEGIN,
 )  # fmt: skip
 from sfumato.kernels.entries.adversarial_rows import (
     forget_living,
@@ -69,9 +70,9 @@ def _check_room_to_judge(state, settings, sizes, rules, count, free, numbers):  
 @compile_cached("int64(int64[::1], RuleSettings, int64[::1], int64[::1], int64[::1], int64[::1])")
 def _check_room_to_build(state, settings, sizes, frame, targets, first):  # type: ignore[no-untyped-def]
     """Which buffer may be too short to make a base of a node, `MORE` if none, `ALL_DONE` if the base is too large."""
-    hiding_words = count_words(frame[SHOWING] - frame[HIDING])
-    words = hiding_words + count_words(frame[TOUCHED] - frame[SHOWING])
-    touched_words = count_words(frame[FRAME_END] - frame[TOUCHED])
+    hiding_words = count_words(frame[SHOWING_BEGIN] - frame[HIDING_BEGIN])
+    words = hiding_words + count_words(frame[TOUCHED_BEGIN] - frame[SHOWING_BEGIN])
+    touched_words = count_words(frame[FRAME_END] - frame[TOUCHED_BEGIN])
     target_count, column = frame[FRAME_TOP] - frame[LIVE], frame[FRAME_COLUMN] + 1
     steps = min(target_count * (settings.columns - column), settings.values - first[column])
     pairs = 0
@@ -102,17 +103,19 @@ def _check_room_to_step(state, settings, sizes, frame, base):  # type: ignore[no
     if state[NEED] > sizes[PAIRS_FULL]:
         return PAIRS_FULL
     # As many words as the base's runs can take, the first of them twice.
-    state[NEED] = frame[BITS] + 4 + (base[FRAME_END] - base[HIDING] + base[SHOWING] - base[HIDING]) // 64
+    state[NEED] = (
+        frame[BITS] + 4 + (base[FRAME_END] - base[HIDING_BEGIN] + base[SHOWING_BEGIN] - base[HIDING_BEGIN]) // 64
+    )
     if state[NEED] > sizes[BITS_FULL]:
         return BITS_FULL
-    numbers = 2 * frame[FRAME_COUNT] + base[FRAME_END] - base[TOUCHED]
+    numbers = 2 * frame[FRAME_COUNT] + base[FRAME_END] - base[TOUCHED_BEGIN]
     return _check_room_to_judge(state, settings, sizes, pairs, frame[FRAME_COUNT], frame[FREE], numbers)
 
 
 @inline_always
 def _is_better_in_rows(base, child):  # type: ignore[no-untyped-def]
     """Whether looking at a node's rows one by one takes less than counting the words of its base for every pair."""
-    words = (base[FRAME_END] - base[HIDING]) >> 6
+    words = (base[FRAME_END] - base[HIDING_BEGIN]) >> 6
     return words >= LONG and child[FRAME_COUNT] * (2 + child[TARGETS]) * BY_ROW < words * (
         child[PAIR_END] - child[PAIR]
     )
@@ -121,7 +124,7 @@ def _is_better_in_rows(base, child):  # type: ignore[no-untyped-def]
 @inline_always
 def _is_worth_a_base(base, child, columns):  # type: ignore[no-untyped-def]
     """Whether a node is so much smaller than its base that shorter sets of its own pay for its children alone."""
-    words = (base[FRAME_END] - base[HIDING]) >> 6
+    words = (base[FRAME_END] - base[HIDING_BEGIN]) >> 6
     count_cost = (child[STEP_END] - child[STEP]) * (child[PAIR_END] - child[PAIR]) * words
     build_cost = child[FRAME_COUNT] * (columns - child[FRAME_COLUMN] + child[TARGETS]) * TO_RENEW
     return words >= LONG and (child[FRAME_COUNT] >> 6) * SHRUNK < words and count_cost > build_cost
@@ -156,12 +159,12 @@ def _visit_in_bits(entries, stacks, room, buffer, depth):  # type: ignore[no-unt
     by_row = _is_better_in_rows(base, child)
     if by_row:
         number_rows(bits, base, child, rows)
-        work = (child[FRAME_END] - child[HIDING]) * (2 + frame[TARGETS])
+        work = (child[FRAME_END] - child[HIDING_BEGIN]) * (2 + frame[TARGETS])
         lives = _judge(entries, stacks, room, buffer, depth + 1)
         if lives:
             keep_pairs(bits, base, child, pairs, room.alive, settings.values)
     else:
-        work = ((base[FRAME_END] - base[HIDING]) >> 6) * (1 + frame[PAIR_END] - frame[PAIR])
+        work = ((base[FRAME_END] - base[HIDING_BEGIN]) >> 6) * (1 + frame[PAIR_END] - frame[PAIR])
         lives = judge_bits(bits, base, child, pairs, stacks.targets[depth + 1], settings, state, buffer.rules)
     if state[RULES] > rule_count:
         if settings.lists_rows and not by_row:
@@ -200,7 +203,7 @@ def _visit_in_rows(entries, stacks, room, buffer, depth):  # type: ignore[no-unt
             state[STATE_DEPTH] += 1
         else:
             forget_living(entries.cell, rows, child, stacks.targets[depth + 1], room.alive)
-    return (child[FRAME_END] - child[HIDING]) * (1 + child[TARGETS])
+    return (child[FRAME_END] - child[HIDING_BEGIN]) * (1 + child[TARGETS])
 
 
 @inline_always
@@ -230,7 +233,7 @@ def _make_base(entries, stacks, room, sizes, depth):  # type: ignore[no-untyped-
         forget_living(entries.cell, stacks.rows, frame, stacks.targets[depth], room.alive)
         frame[FRAME_KIND], frame[CHILD], full = IN_ROWS, frame[CHILD_END], MORE
     elif full == MORE:
-        work = (frame[FRAME_END] - frame[HIDING]) * (settings.columns - frame[FRAME_COLUMN] + frame[TARGETS])
+        work = (frame[FRAME_END] - frame[HIDING_BEGIN]) * (settings.columns - frame[FRAME_COLUMN] + frame[TARGETS])
         build_bit_node(entries, stacks, room, depth)
     return full, work
 
@@ -239,7 +242,7 @@ def _make_base(entries, stacks, room, sizes, depth):  # type: ignore[no-untyped-
 def _go_to_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped-def]
     """Leave a node, or extend it by the next column; returns what is full, and what was looked at."""
     state, frame = stacks.state, stacks.frames[depth]
-    state[NEED] = frame[FRAME_TOP] + frame[FRAME_END] - frame[HIDING]
+    state[NEED] = frame[FRAME_TOP] + frame[FRAME_END] - frame[HIDING_BEGIN]
     full, work = MORE, 0
     if state[NEED] > len(stacks.rows):
         full = STACK_FULL
@@ -249,7 +252,7 @@ def _go_to_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped
             state[STATE_DEPTH] -= 1
         else:
             _deal_next_column(entries, stacks, room, depth)
-            work = 2 * (frame[FRAME_END] - frame[HIDING])
+            work = 2 * (frame[FRAME_END] - frame[HIDING_BEGIN])
     return full, work
 
 
@@ -299,7 +302,7 @@ def _search_within(entries, stacks, room, buffer, sizes, budget):  # type: ignor
             full, work = _go_to_next_column(entries, stacks, room, depth)
         else:
             node = stacks.children[frame[CHILD]] if depth >= 0 else frame
-            hiding_rows = node[SHOWING] - node[HIDING]
+            hiding_rows = node[SHOWING_BEGIN] - node[HIDING_BEGIN]
             most, free = (
                 min(hiding_rows * settings.columns, settings.values),
                 frame[FREE] if depth >= 0 else frame[FRAME_END],

@@ -15,17 +15,17 @@ import numpy as np
 from sfumato.arrays import ByteGrid, CodeGrid, Codes, IntGrid, Ints
 from sfumato.kernels.compilation import compile_cached, record
 
-PUBLIC, PRIVATE, BLANKED = 0, 1, 2
-INVALIDATED, MARGINALIZED, EXAMPLE = 0, 1, 2
+PUBLIC, PRIVATE, BLANK = 0, 1, 2
+INVALIDATED_RULES, MARGINALIZED_RULES, EXAMPLE = 0, 1, 2
 """Why an entry is blanked: how many rules lose a public row with y, how many a hidden row, and one of them."""
-PUB, PUB_FIT, HID, HID_FIT, PLACE, TARGET, COLUMN, ANTECEDENT = range(8)
+PUB, PUB_FIT, HID, HID_FIT, LIST_PLACE, TARGET, COLUMN, ANTECEDENT = range(8)
 """A rule's record: |pub|, pub with y, |hid|, hid with y; its index among the open rules (−1 if not open);
 the predicted item and its column; its antecedent. Stored together, because they are read together."""
 ALL_ROWS, HIDING_ROWS = range(2)
 """How many rows a beginning appears in, and how many of them hide something."""
 X_COLUMNS, ALL_COLUMNS, FIRST, LAST = range(4)
 """An antecedent's record: marks of the columns of X, and of X and all it predicts; its rules are FIRST up to LAST."""
-ONE = 1 << 40
+UNIT_WEIGHT = 1 << 40
 """A weight of 1: weights are whole numbers, so that they neither drift nor tie by rounding."""
 
 
@@ -96,9 +96,9 @@ def is_adversarial(rules, rule, limits):  # type: ignore[no-untyped-def]
 @compile_cached("void(int32[:,::1], int32[::1], int32[::1], int64[::1], int64, RuleLimits)")
 def judge_rule(rules, open_rules, open_of, total, rule, limits):  # type: ignore[no-untyped-def]
     """Put a rule whose counts changed on the list of open ones, or take it off."""
-    is_open, list_place = is_adversarial(rules, rule, limits), rules[rule, PLACE]
+    is_open, list_place = is_adversarial(rules, rule, limits), rules[rule, LIST_PLACE]
     if is_open and list_place < 0:
-        rules[rule, PLACE] = total[0]
+        rules[rule, LIST_PLACE] = total[0]
         open_rules[total[0]] = rule
         total[0] += 1
         open_of[rules[rule, ANTECEDENT]] += 1
@@ -106,8 +106,8 @@ def judge_rule(rules, open_rules, open_of, total, rule, limits):  # type: ignore
         total[0] -= 1
         last = open_rules[total[0]]
         open_rules[list_place] = last
-        rules[last, PLACE] = list_place
-        rules[rule, PLACE] = -1
+        rules[last, LIST_PLACE] = list_place
+        rules[rule, LIST_PLACE] = -1
         open_of[rules[rule, ANTECEDENT]] -= 1
 
 
@@ -155,7 +155,7 @@ def turn_entry(ledger, books, row, column, new_state, limits):  # type: ignore[n
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
     states, hidden_columns, rules = books.states, books.hidden_columns, books.rules
     open_rules, open_of, total = books.open_rules, books.open_of, books.total
-    step = np.int32(-1) if new_state == BLANKED else np.int32(1)
+    step = np.int32(-1) if new_state == BLANK else np.int32(1)
     states[row, column] = PUBLIC
     other_marks, column_bit = mark_hidden_columns(states, row), get_column_bit(column)
     for index in range(of_row_start[row], of_row_start[row + 1]):
@@ -171,7 +171,7 @@ def turn_entry(ledger, books, row, column, new_state, limits):  # type: ignore[n
             if not (is_inside or foretold == column):
                 continue
             code, state = codes[row, foretold], states[row, foretold]
-            if code < 0 or state == BLANKED:
+            if code < 0 or state == BLANK:
                 continue
             side = PUB if state == PUBLIC else HID
             rules[rule, side] += step
@@ -183,12 +183,12 @@ def turn_entry(ledger, books, row, column, new_state, limits):  # type: ignore[n
 
 
 @compile_cached("void(RuleLedger, RuleBooks, int64, int64, int32[::1])")
-def count_closed_rules(ledger, books, row, column, why):  # type: ignore[no-untyped-def]
+def count_closed_rules(ledger, books, row, column, reason):  # type: ignore[no-untyped-def]
     """What blanking a public entry would do: open rules that lose a public row with y; that lose a hidden row; one."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
     states, hidden_columns, rules, open_of = books.states, books.hidden_columns, books.rules, books.open_of
-    why[INVALIDATED], why[MARGINALIZED], why[EXAMPLE] = 0, 0, -1
+    reason[INVALIDATED_RULES], reason[MARGINALIZED_RULES], reason[EXAMPLE] = 0, 0, -1
     for index in range(of_row_start[row], of_row_start[row + 1]):
         antecedent = np.int64(of_row[index])
         if open_of[antecedent] == 0:
@@ -200,23 +200,23 @@ def count_closed_rules(ledger, books, row, column, why):  # type: ignore[no-unty
         is_inside = contains_column(columns, start, items, antecedent, column)
         for rule in range(antecedents[antecedent, FIRST], antecedents[antecedent, LAST]):
             foretold = rules[rule, COLUMN]
-            if rules[rule, PLACE] < 0 or not (is_inside or foretold == column):
+            if rules[rule, LIST_PLACE] < 0 or not (is_inside or foretold == column):
                 continue
             state = states[row, foretold]
             if state == PRIVATE or (state == PUBLIC and codes[row, foretold] == rules[rule, TARGET]):
-                why[INVALIDATED if state == PUBLIC else MARGINALIZED] += 1
-                why[EXAMPLE] = rule if why[EXAMPLE] < 0 else why[EXAMPLE]
+                reason[INVALIDATED_RULES if state == PUBLIC else MARGINALIZED_RULES] += 1
+                reason[EXAMPLE] = rule if reason[EXAMPLE] < 0 else reason[EXAMPLE]
 
 
 @compile_cached("void(RuleLedger, RuleBooks, int64[::1], int32[:,::1], RuleLimits)")
-def find_needed_entries(ledger, books, entries, why, limits):  # type: ignore[no-untyped-def]
+def find_needed_entries(ledger, books, entries, reason, limits):  # type: ignore[no-untyped-def]
     """For each blanked entry what it works on: the rules that would be open without it, all others as they are."""
     width = ledger.codes.shape[1]
     for index in range(entries.shape[0]):
         row, column = entries[index] // width, entries[index] % width
         turn_entry(ledger, books, row, column, PUBLIC, limits)
-        count_closed_rules(ledger, books, row, column, why[index])
-        turn_entry(ledger, books, row, column, BLANKED, limits)
+        count_closed_rules(ledger, books, row, column, reason[index])
+        turn_entry(ledger, books, row, column, BLANK, limits)
 
 
 @compile_cached("void(RuleLedger, RuleBooks, int64, int64, RuleLimits)")
@@ -236,7 +236,7 @@ def count_antecedent_rules(ledger, books, begin, end, limits):  # type: ignore[n
             for rule in range(first, last):
                 foretold = rules[rule, COLUMN]
                 code, state = codes[row, foretold], states[row, foretold]
-                if code < 0 or state == BLANKED:
+                if code < 0 or state == BLANK:
                     continue
                 side = PUB if state == PUBLIC else HID
                 rules[rule, side] += 1
@@ -283,7 +283,7 @@ class ListedAppearances(NamedTuple):
 
     end: int
     """The first antecedent for which there was none."""
-    used: int
+    filled_count: int
     """How much of it was used."""
 
 
@@ -298,7 +298,7 @@ def list_appearances(seen_codes, columns, start, items, stack, sizes, begin, end
     `stack` holds the rows of each beginning of the last one, `sizes` how many, and how many of them hide something,
     which come first. `offsets` says the same of each antecedent: where its rows begin, and how many hide something.
     """
-    used = np.int64(0)
+    filled_count = np.int64(0)
     for antecedent in range(begin, end):
         first, length = start[antecedent], start[antecedent + 1] - start[antecedent]
         depth = np.int64(0)
@@ -320,10 +320,10 @@ def list_appearances(seen_codes, columns, start, items, stack, sizes, begin, end
             depth += 1
             sizes[depth, ALL_ROWS], sizes[depth, HIDING_ROWS] = row_count, hiding_count
         many = sizes[length, ALL_ROWS]
-        if used + many > rows.shape[0]:
+        if filled_count + many > rows.shape[0]:
             # What this antecedent shares with the last one stays on the stack, and that is all that is asked for.
-            return ListedAppearances(antecedent, used)  # type: ignore[arg-type]
-        rows[used : used + many] = stack[length, :many]
+            return ListedAppearances(antecedent, filled_count)  # type: ignore[arg-type]
+        rows[filled_count : filled_count + many] = stack[length, :many]
         offsets[antecedent, ALL_ROWS], offsets[antecedent, HIDING_ROWS] = many, sizes[length, HIDING_ROWS]
-        used += many
-    return ListedAppearances(end, used)  # type: ignore[arg-type]
+        filled_count += many
+    return ListedAppearances(end, filled_count)  # type: ignore[arg-type]

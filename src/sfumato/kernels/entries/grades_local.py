@@ -15,7 +15,7 @@ from sfumato.arrays import Ints, Words
 from sfumato.kernels.compilation import compile_cached, record
 
 from sfumato.kernels.entries.grades import (  # isort: skip
-    ANTECEDENT, BLANKED, COLUMN, HID, ONE, PUB, PUBLIC, TARGET, X_COLUMNS, turn_entry, is_veiled,
+    ANTECEDENT, BLANK, COLUMN, HID, UNIT_WEIGHT, PUB, PUBLIC, TARGET, X_COLUMNS, turn_entry, is_veiled,
 )  # fmt: skip
 from sfumato.kernels.entries.grades_weights import count_needed_rows
 
@@ -80,7 +80,7 @@ def show_needless_entries(ledger, books, search, limits, begin, end):  # type: i
         entry = kept_entries[index]
         turn_entry(ledger, books, entry // width, entry % width, PUBLIC, limits)
         if total[0] > 0:
-            turn_entry(ledger, books, entry // width, entry % width, BLANKED, limits)
+            turn_entry(ledger, books, entry // width, entry % width, BLANK, limits)
         else:
             _unlist_entry(kept_entries, list_places, tally, entry)
             shown_count += 1
@@ -100,7 +100,7 @@ def _find_most_useful_entry(ledger, books, search, limits):  # type: ignore[no-u
         books.total,
     )
     weight, room, seed = search.weight, search.room, search.seed
-    width, used = codes.shape[1], 0
+    width, entry_count = codes.shape[1], 0
     for index in range(total[0]):
         rule = np.int64(open_rules[index])
         antecedent, value, foretold = np.int64(rules[rule, ANTECEDENT]), rules[rule, TARGET], rules[rule, COLUMN]
@@ -112,20 +112,20 @@ def _find_most_useful_entry(ledger, books, search, limits):  # type: ignore[no-u
         for position in range(row_start[antecedent], end):
             row = np.int64(rows[position])
             state = states[row, foretold]
-            if codes[row, foretold] != value or state == BLANKED or (state == PUBLIC and not is_near):
+            if codes[row, foretold] != value or state == BLANK or (state == PUBLIC and not is_near):
                 continue
             if marks & hidden_columns[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
                 continue
-            row_share = ONE // public if state == PUBLIC else ONE // hidden_count
+            row_share = UNIT_WEIGHT // public if state == PUBLIC else UNIT_WEIGHT // hidden_count
             for x in range(start[antecedent], start[antecedent + 1] + (state == PUBLIC)):
                 column = foretold if x == start[antecedent + 1] else columns[items[x]]
                 entry = row * width + column
                 if weight[entry] == 0:
-                    room[used] = entry
-                    used += 1
+                    room[entry_count] = entry
+                    entry_count += 1
                 weight[entry] += row_share
     best, top, ties = np.int64(-1), np.int64(0), 0
-    for index in range(used):
+    for index in range(entry_count):
         entry = room[index]
         if weight[entry] > top:
             best, top, ties = entry, weight[entry], 1
@@ -147,7 +147,7 @@ def _draw_related_entry(ledger, books, seed, row):  # type: ignore[no-untyped-de
     entry, seen_count = np.int64(-1), 0
     if total[0] == 0 or draw_below(seed, 2) == 0:
         for column in range(width):
-            if states[row, column] == BLANKED:
+            if states[row, column] == BLANK:
                 seen_count += 1
                 if draw_below(seed, seen_count) == 0:
                     entry = row * width + column
@@ -159,7 +159,7 @@ def _draw_related_entry(ledger, books, seed, row):  # type: ignore[no-untyped-de
         rule_row = np.int64(rows[index])
         for x in range(start[antecedent], start[antecedent + 1] + 1):
             column = rules[rule, COLUMN] if x == start[antecedent + 1] else columns[items[x]]
-            if states[rule_row, column] == BLANKED:
+            if states[rule_row, column] == BLANK:
                 seen_count += 1
                 if draw_below(seed, seen_count) == 0:
                     entry = rule_row * width + column
@@ -183,7 +183,7 @@ def _try_move(ledger, books, search, limits, did):  # type: ignore[no-untyped-de
     shown_count = turn_count
     while total[0] > 0 and tally[COUNT] <= entry_count:
         entry = _find_most_useful_entry(ledger, books, search, limits)
-        turn_entry(ledger, books, entry // width, entry % width, BLANKED, limits)
+        turn_entry(ledger, books, entry // width, entry % width, BLANK, limits)
         _list_entry(kept_entries, list_places, tally, entry)
         did[turn_count] = entry
         turn_count += 1
@@ -192,7 +192,7 @@ def _try_move(ledger, books, search, limits, did):  # type: ignore[no-untyped-de
             entry = did[index]
             turn_entry(ledger, books, entry // width, entry % width, PUBLIC, limits)
             if total[0] > 0:
-                turn_entry(ledger, books, entry // width, entry % width, BLANKED, limits)
+                turn_entry(ledger, books, entry // width, entry % width, BLANK, limits)
             else:
                 _unlist_entry(kept_entries, list_places, tally, entry)
         if tally[COUNT] <= entry_count:
@@ -204,7 +204,7 @@ def _try_move(ledger, books, search, limits, did):  # type: ignore[no-untyped-de
             _unlist_entry(kept_entries, list_places, tally, entry)
     for index in range(shown_count):
         entry = did[index]
-        turn_entry(ledger, books, entry // width, entry % width, BLANKED, limits)
+        turn_entry(ledger, books, entry // width, entry % width, BLANK, limits)
         _list_entry(kept_entries, list_places, tally, entry)
     return False
 

@@ -3,7 +3,7 @@
 differences.
 
 An entry's weight is the sum over open rules of what its blanking does to each: a share of 1/|pub| where its row holds
-X and y in public, of 1/|hid| where it shows X and hides y's column. `how` says what is done otherwise: only hidden
+X and y in public, of 1/|hid| where it shows X and hides y's column. `options` says what is done otherwise: only hidden
 rows that have y count, or a share of 1/(rows that still must go) is taken; a share is only renewed after it drifted by
 one `slack`-th; rules that closed stay closed. Weights lie in blocks that know their largest, so that the next entry is
 found without looking at them all.
@@ -19,7 +19,7 @@ from sfumato.arrays import Bytes, Codes, IntGrid, Ints
 from sfumato.kernels.compilation import compile_cached, record
 
 from sfumato.kernels.entries.grades import (  # isort: skip
-    ALL_COLUMNS, ANTECEDENT, BLANKED, COLUMN, FIRST, HID, LAST, ONE, PLACE, PUB, PUBLIC, TARGET, X_COLUMNS,
+    ALL_COLUMNS, ANTECEDENT, BLANK, COLUMN, FIRST, HID, LAST, UNIT_WEIGHT, LIST_PLACE, PUB, PUBLIC, TARGET, X_COLUMNS,
     get_column_bit,
     mark_hidden_columns, contains_column, judge_rule, is_veiled, count_closed_rules,
 )  # fmt: skip
@@ -27,7 +27,7 @@ from sfumato.kernels.entries.grades import (  # isort: skip
 PUBLIC_SHARE, HIDDEN_SHARE = range(2)
 """The shares of a rule that are in the weights."""
 WEIGHT_BLOCK = 256
-TAKEN = 1 << 62
+TAKEN_WEIGHT = 1 << 62
 
 
 @record
@@ -75,11 +75,11 @@ def count_needed_rows(rules, rule, side, limits):  # type: ignore[no-untyped-def
 
 
 @compile_cached("int64(int32[:,::1], int64, int64, RuleLimits, EntryWeighing)")
-def compute_row_share(rules, rule, side, limits, how):  # type: ignore[no-untyped-def]
+def compute_row_share(rules, rule, side, limits, options):  # type: ignore[no-untyped-def]
     """What one row counts for, on one side of an open rule."""
-    if how.by_need:
-        return ONE // count_needed_rows(rules, rule, side, limits)
-    return ONE // np.int64(rules[rule, side + 1 if how.counts_fit and side == HID else side])
+    if options.by_need:
+        return UNIT_WEIGHT // count_needed_rows(rules, rule, side, limits)
+    return UNIT_WEIGHT // np.int64(rules[rule, side + 1 if options.counts_fit and side == HID else side])
 
 
 @compile_cached("void(int64[::1], int64[::1], uint8[::1], int64, int64)")
@@ -94,7 +94,7 @@ def _add_weight(weight, largest, stale, entry, increment):  # type: ignore[no-un
 
 
 @compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, int64, EntryWeighing)")
-def _spread_rule_weight(ledger, books, weights, rule, public, hidden_share, how):  # type: ignore[no-untyped-def]
+def _spread_rule_weight(ledger, books, weights, rule, public, hidden_share, options):  # type: ignore[no-untyped-def]
     """Add to the entries of a rule's rows: so much where y is public, so much where it is hidden."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, middle, rows = ledger.antecedents, ledger.row_start, ledger.middle, ledger.rows
@@ -106,7 +106,7 @@ def _spread_rule_weight(ledger, books, weights, rule, public, hidden_share, how)
     for index in range(row_start[antecedent], end):
         row = np.int64(rows[index])
         code, state = codes[row, foretold], states[row, foretold]
-        if code < 0 or state == BLANKED or (code != value and (state == PUBLIC or how.counts_fit)):
+        if code < 0 or state == BLANK or (code != value and (state == PUBLIC or options.counts_fit)):
             continue
         if marks & hidden_columns[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
             continue
@@ -120,23 +120,24 @@ def _spread_rule_weight(ledger, books, weights, rule, public, hidden_share, how)
 
 
 @compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, RuleLimits, EntryWeighing)")
-def _renew_rule_shares(ledger, books, weights, rule, limits, how):  # type: ignore[no-untyped-def]
+def _renew_rule_shares(ledger, books, weights, rule, limits, options):  # type: ignore[no-untyped-def]
     """Bring the shares of a rule whose counts changed into the weights, unless they hardly drifted."""
     rules, shares = books.rules, weights.shares
     public, hidden_share = np.int64(0), np.int64(0)
-    if rules[rule, PLACE] >= 0:
-        public = compute_row_share(rules, rule, PUB, limits, how)
-        hidden_share = compute_row_share(rules, rule, HID, limits, how)
+    if rules[rule, LIST_PLACE] >= 0:
+        public = compute_row_share(rules, rule, PUB, limits, options)
+        hidden_share = compute_row_share(rules, rule, HID, limits, options)
         # The prior has no X to blank in hidden rows: it can only be closed in public.
         has_items = ledger.antecedents[rules[rule, ANTECEDENT], X_COLUMNS] != 0
         if (
             has_items
-            and how.reach
-            and count_needed_rows(rules, rule, PUB, limits) > how.reach * count_needed_rows(rules, rule, HID, limits)
+            and options.reach
+            and count_needed_rows(rules, rule, PUB, limits)
+            > options.reach * count_needed_rows(rules, rule, HID, limits)
         ):
             public = np.int64(0)
         old = shares[rule, PUBLIC_SHARE]
-        if how.slack and old and abs(public - old) * how.slack < old:
+        if options.slack and old and abs(public - old) * options.slack < old:
             public = old
     if public != shares[rule, PUBLIC_SHARE] or hidden_share != shares[rule, HIDDEN_SHARE]:
         _spread_rule_weight(
@@ -146,16 +147,16 @@ def _renew_rule_shares(ledger, books, weights, rule, limits, how):  # type: igno
             rule,
             public - shares[rule, PUBLIC_SHARE],
             hidden_share - shares[rule, HIDDEN_SHARE],
-            how,
+            options,
         )
         shares[rule, PUBLIC_SHARE], shares[rule, HIDDEN_SHARE] = public, hidden_share
 
 
 @compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, RuleLimits, EntryWeighing)")
-def weigh_rules(ledger, books, weights, begin, end, limits, how):  # type: ignore[no-untyped-def]
+def weigh_rules(ledger, books, weights, begin, end, limits, options):  # type: ignore[no-untyped-def]
     """Bring the shares of some rules into the weights."""
     for rule in range(begin, end):
-        _renew_rule_shares(ledger, books, weights, rule, limits, how)
+        _renew_rule_shares(ledger, books, weights, rule, limits, options)
 
 
 @compile_cached("int64(EntryWeights)")
@@ -165,7 +166,7 @@ def _find_heaviest_entry(weights):  # type: ignore[no-untyped-def]
     top = np.int64(0)
     for block in range(largest.shape[0]):
         if stale[block]:
-            block_top = np.int64(-TAKEN)
+            block_top = np.int64(-TAKEN_WEIGHT)
             for entry in range(block * WEIGHT_BLOCK, min((block + 1) * WEIGHT_BLOCK, weight.shape[0])):
                 block_top = max(block_top, weight[entry])
             largest[block] = block_top
@@ -183,7 +184,7 @@ def _find_heaviest_entry(weights):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, EntryWeighing)")
-def _blank_entry(ledger, books, weights, row, column, how):  # type: ignore[no-untyped-def]
+def _blank_entry(ledger, books, weights, row, column, options):  # type: ignore[no-untyped-def]
     """Blank an entry: its row no longer counts for the rules that need the entry, in counts and in weights."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
@@ -196,22 +197,22 @@ def _blank_entry(ledger, books, weights, row, column, how):  # type: ignore[no-u
         marks = antecedents[antecedent, X_COLUMNS]
         if marks & hidden_columns[row] != 0 and is_veiled(columns, start, items, states, antecedent, row, -1):
             continue
-        if antecedents[antecedent, ALL_COLUMNS] & column_bit == 0 or (how.forget and open_of[antecedent] == 0):
+        if antecedents[antecedent, ALL_COLUMNS] & column_bit == 0 or (options.forget and open_of[antecedent] == 0):
             continue
         is_inside = marks & column_bit != 0 and contains_column(columns, start, items, antecedent, column)
         for rule in range(antecedents[antecedent, FIRST], antecedents[antecedent, LAST]):
             foretold = rules[rule, COLUMN]
-            if not (is_inside or foretold == column) or (how.forget and rules[rule, PLACE] < 0):
+            if not (is_inside or foretold == column) or (options.forget and rules[rule, LIST_PLACE] < 0):
                 continue
             code, state = codes[row, foretold], states[row, foretold]
-            if code < 0 or state == BLANKED:
+            if code < 0 or state == BLANK:
                 continue
             side = PUB if state == PUBLIC else HID
             fits = code == rules[rule, TARGET]
             rules[rule, side] -= 1
             rules[rule, side + 1] -= np.int32(fits)
             share = shares[rule, side // 2]
-            if share and (fits or (side == HID and not how.counts_fit)):
+            if share and (fits or (side == HID and not options.counts_fit)):
                 for x in range(start[antecedent], start[antecedent + 1]):
                     _add_weight(weight, largest, stale, row * width + columns[items[x]], -share)
                 if side == PUB:
@@ -220,18 +221,18 @@ def _blank_entry(ledger, books, weights, row, column, how):  # type: ignore[no-u
                 changed_mask[rule] = 1
                 changed_rules[many[0]] = rule
                 many[0] += 1
-    states[row, column] = BLANKED
+    states[row, column] = BLANK
     hidden_columns[row] = mark_hidden_columns(states, row)
 
 
 @compile_cached(
     "int64(RuleLedger, RuleBooks, EntryWeights, RuleLimits, EntryWeighing, int64[::1], int32[:,::1], int64, int64)"
 )
-def blank_heaviest(ledger, books, weights, limits, how, log, why, blanked_count, most):  # type: ignore[no-untyped-def]
+def blank_heaviest(ledger, books, weights, limits, options, log, reasons, blanked_count, most):  # type: ignore[no-untyped-def]
     """Pass after pass, the entries of largest weight, until no rule is open or `most` are blanked; returns their count.
 
-    `log` takes the entries in their order, `why` what each was blanked for. A pass blanks as many as `how` says before
-    it looks at the rules again.
+    `log` takes the entries in their order, `reasons` what each was blanked for. A pass blanks as many as `options`
+    says before it looks at the rules again.
     """
     width = ledger.codes.shape[1]
     rules, open_rules, open_of, total = books.rules, books.open_rules, books.open_of, books.total
@@ -244,25 +245,25 @@ def blank_heaviest(ledger, books, weights, limits, how, log, why, blanked_count,
     )
     while total[0] > 0 and blanked_count < most:
         begin = blanked_count
-        for _ in range(min(how.batch, log.shape[0] - blanked_count)):
+        for _ in range(min(options.batch, log.shape[0] - blanked_count)):
             entry = _find_heaviest_entry(weights)
             if entry < 0:
                 break
             log[blanked_count] = entry
             blanked_count += 1
-            weight[entry] -= TAKEN
+            weight[entry] -= TAKEN_WEIGHT
             stale[entry // WEIGHT_BLOCK] = 1
         for index in range(begin, blanked_count):
-            weight[log[index]] += TAKEN
+            weight[log[index]] += TAKEN_WEIGHT
             stale[log[index] // WEIGHT_BLOCK] = 1
-            count_closed_rules(ledger, books, log[index] // width, log[index] % width, why[index])
+            count_closed_rules(ledger, books, log[index] // width, log[index] % width, reasons[index])
         for index in range(begin, blanked_count):
-            _blank_entry(ledger, books, weights, log[index] // width, log[index] % width, how)
+            _blank_entry(ledger, books, weights, log[index] // width, log[index] % width, options)
         for index in range(many[0]):
             rule = np.int64(changed_rules[index])
             changed_mask[rule] = 0
             judge_rule(rules, open_rules, open_of, total, rule, limits)
-            _renew_rule_shares(ledger, books, weights, rule, limits, how)
+            _renew_rule_shares(ledger, books, weights, rule, limits, options)
         many[0] = 0
         if blanked_count == begin:
             break
@@ -270,7 +271,7 @@ def blank_heaviest(ledger, books, weights, limits, how, log, why, blanked_count,
 
 
 @compile_cached("int64(RuleLedger, RuleBooks, RuleLimits, int64[::1], uint8[::1])")
-def pack_open_rules(ledger, books, limits, order, used):  # type: ignore[no-untyped-def]
+def pack_open_rules(ledger, books, limits, order, used_turns):  # type: ignore[no-untyped-def]
     """What it takes to close open rules no two of which share an entry, looked at in this order.
 
     Whatever closes a rule blanks at least as many entries of its rows as must go from one of its sides.
@@ -280,17 +281,17 @@ def pack_open_rules(ledger, books, limits, order, used):  # type: ignore[no-unty
     states, rules, width, total = books.states, books.rules, codes.shape[1], np.int64(0)
     for rule in order:
         antecedent, foretold = np.int64(rules[rule, ANTECEDENT]), rules[rule, COLUMN]
-        free = rules[rule, PLACE] >= 0
+        free = rules[rule, LIST_PLACE] >= 0
         for turn in range(2):
             for index in range(row_start[antecedent], row_start[antecedent + 1]):
                 row = np.int64(rows[index])
-                if not free or codes[row, foretold] < 0 or states[row, foretold] == BLANKED:
+                if not free or codes[row, foretold] < 0 or states[row, foretold] == BLANK:
                     continue
                 for x in range(start[antecedent], start[antecedent + 1]):
-                    free &= turn == 1 or used[row * width + columns[items[x]]] == 0
-                    used[row * width + columns[items[x]]] |= turn
-                free &= turn == 1 or used[row * width + foretold] == 0
-                used[row * width + foretold] |= turn
+                    free &= turn == 1 or used_turns[row * width + columns[items[x]]] == 0
+                    used_turns[row * width + columns[items[x]]] |= turn
+                free &= turn == 1 or used_turns[row * width + foretold] == 0
+                used_turns[row * width + foretold] |= turn
         if free:
             total += min(count_needed_rows(rules, rule, PUB, limits), count_needed_rows(rules, rule, HID, limits))
     return total

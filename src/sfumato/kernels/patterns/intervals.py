@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.arrays import Codes, Ints, WordGrid
 from sfumato.kernels.compilation import compile_cached, record
 
-KEPT, ENTRIES = 0, 1
+INTERVAL_COUNT, ENTRIES = 0, 1
 """Places in `state`: how many intervals are kept so far, and how many entries their lists have."""
 
 
@@ -62,7 +62,7 @@ def keep_widest(intervals, lists, begin, end, kept_mask):  # type: ignore[no-unt
         if is_inside:
             continue
         kept_mask[index] = 1
-        state[KEPT] += 1
+        state[INTERVAL_COUNT] += 1
         for position in range(offsets[index], offsets[index + 1]):
             item = codes[position]
             entry = state[ENTRIES]

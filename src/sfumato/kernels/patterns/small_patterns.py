@@ -12,7 +12,7 @@ import numpy as np
 
 from sfumato.kernels.compilation import compile_cached
 
-EXACT, FORCED, EITHER, DERIVED, CONTRADICTION = range(5)
+EXACT, FORCED_SET, EITHER_SET, DERIVED, CONTRADICTION = range(5)
 """Kinds of records: a pattern of a known set; one of an unknown set; two of them together; its support; none fits."""
 RECORD_KIND, RECORD_NODE, RECORD_ITEM, RECORD_MASK, RECORD_OTHER, RECORD_LEAST, RECORD_MOST = range(7)
 """The columns of a record. The set is the node's, and the item where that is not −1; bit i of a mask is its item i."""
@@ -94,7 +94,7 @@ def _bound_unknown_set(out, count, depth, node, item, exact, odd, k, ceiling):  
         out = _record_pattern(out, count[0], DERIVED, node, item, full, 0, lowest, lowest)
         count[0] += 1
     if 0 < highest - lowest < k:
-        out = _record_pattern(out, count[0], EITHER, node, item, even, uneven, highest - lowest, highest - lowest)
+        out = _record_pattern(out, count[0], EITHER_SET, node, item, even, uneven, highest - lowest, highest - lowest)
         count[0] += 1
     for mask in range(size):
         if odd[full ^ mask]:
@@ -102,7 +102,7 @@ def _bound_unknown_set(out, count, depth, node, item, exact, odd, k, ceiling):  
         else:
             least, most = exact[mask] + lowest, exact[mask] + top
         if least >= 1 and most < k:
-            out = _record_pattern(out, count[0], FORCED, node, item, mask, 0, least, most)
+            out = _record_pattern(out, count[0], FORCED_SET, node, item, mask, 0, least, most)
             count[0] += 1
     return out
 

@@ -23,7 +23,7 @@ from sfumato.kernels.sequences.path_trees import SearchTree  # noqa: F401  (a si
 MOST_LEVELS = (1 << 17) - 1
 """The deepest tree whose depths fit a rating."""
 MOST_SUPPORT = (1 << 30) - 1
-_ALL = ~np.uint64(0)
+_ALL_BITS = ~np.uint64(0)
 
 
 @record
@@ -97,7 +97,9 @@ def _leave_firsts(search, levels, words):  # type: ignore[no-untyped-def]
     for word in range(words):
         taken_count = levels - 64 * (words - 1 - word)
         search.firsts[word] = (
-            _ALL if taken_count <= 0 else (_ALL >> np.uint64(taken_count) if taken_count < 64 else np.uint64(0))
+            _ALL_BITS
+            if taken_count <= 0
+            else (_ALL_BITS >> np.uint64(taken_count) if taken_count < 64 else np.uint64(0))
         )
 
 
@@ -206,7 +208,7 @@ def _fill_lists(cut, first, last, words, search):  # type: ignore[no-untyped-def
         search.ratings[sequence] = _rate_path(cut.depths[number], cut.depths[number], cut.supports[number])
         search.listed_sequences[sequence] = sequence
         for word in range(words):
-            search.rows[sequence * words + word] = _ALL
+            search.rows[sequence * words + word] = _ALL_BITS
         for position in range(length):
             bit = 64 * words - length + position
             masks = (cut.labels[begin + position] * count + sequence) * words

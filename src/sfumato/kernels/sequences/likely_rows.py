@@ -79,7 +79,7 @@ def count_ordered_draws(offsets, element_offsets, codes, row, points, marked_ite
 def count_unordered_draws(offsets, element_offsets, codes, row, points, marked_items, ways):  # type: ignore[no-untyped-def]
     """The same in any order, as if each element gave one item: visits of each item, of which as many as are known.
 
-    ``ways[used]`` sums the choices in which marks stand for `used` points; marks are then drawn one after another.
+    ``ways[total]`` sums the choices in which marks stand for `total` points; marks are then drawn one after another.
     """
     many, kinds = points.codes.shape[0], points.distinct.shape[0]
     points.counts[:] = 0
@@ -93,20 +93,20 @@ def count_unordered_draws(offsets, element_offsets, codes, row, points, marked_i
                     points.counts[kind] += 1
     ways[: many + 1] = 0.0
     ways[0] = 1.0
-    used = np.int64(0)
+    point_count = np.int64(0)
     for kind in range(kinds):
         held_count, times = points.counts[kind], points.times[kind]
-        for total in range(used + times, -1, -1):
+        for total in range(point_count + times, -1, -1):
             share, way_sum = 1.0, 0.0
             for from_marks in range(min(times, total) + 1):
                 if from_marks:
                     share *= marked_items.chances[points.distinct[kind]] / from_marks
-                if total - from_marks <= used:
+                if total - from_marks <= point_count:
                     way_sum += ways[total - from_marks] * choose(held_count, times - from_marks) * share
             ways[total] = way_sum
-        used += times
+        point_count += times
     draws, orders = 0.0, 1.0
-    for total in range(min(used, marks) + 1):
+    for total in range(min(point_count, marks) + 1):
         draws += ways[total] * orders
         orders *= marks - total
     return draws

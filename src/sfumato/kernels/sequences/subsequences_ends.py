@@ -28,9 +28,10 @@ from sfumato.kernels.sequences.subsequences_joins import MOST_JOIN_ITEMS, JoinRo
 from sfumato.kernels.sequences.subsequences_pairs import PairCounts
 
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
-    ALL, CLOSED, PATTERN_DEPTH, DONE, END_CHILDREN, END_ENTRIES, END_FRAMES, END_SLOTS, FIRST_ONLY, FIRST_TASK, FULL,
-    GROW,
-    JOIN_DEPTH, JOINS, PATTERN_KIND, PATTERN_LEAST, MAX_GAP, PATTERN_MAX_LENGTH, PAUSED, STOP_TASK, UNBOUNDED, WINDOW,
+    ALL_PATTERNS, CLOSED_PATTERNS, PATTERN_DEPTH, SEARCH_DONE, END_CHILDREN, END_ENTRIES, END_FRAMES, END_SLOTS,
+    FIRST_ONLY, FIRST_TASK, FULL, GROW,
+    JOIN_DEPTH, JOINS, PATTERN_KIND, PATTERN_LEAST, MAX_GAP, PATTERN_MAX_LENGTH, SEARCH_PAUSED, STOP_TASK, NO_LIMIT,
+    WINDOW,
     PATTERN_WORK_LEFT, PatternBuffer,
     give_pattern, fits_pattern, lacks_pattern_room, take_serial,
 )  # fmt: skip
@@ -76,7 +77,7 @@ class EndSearch(NamedTuple):
     join_stack: JoinStack
 
 
-AT, STOP, TOP, END_FRAME = range(4)
+CHILD_INDEX, STOP, TOP, END_FRAME = range(4)
 
 
 @part
@@ -98,7 +99,7 @@ def _begin_tasks(search):  # type: ignore[no-untyped-def]
                 stack.first_positions[top] = rows.position_of[element]
                 top += 1
         stack.ends[child] = top
-    stack.frames[0, AT], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
+    stack.frames[0, CHILD_INDEX], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
     state[PATTERN_DEPTH], state[FIRST_TASK] = 0, stop
 
 
@@ -167,12 +168,12 @@ def _follow_row(search, begin, end, pushes):  # type: ignore[no-untyped-def]
     state, stack, rows = search.state, search.stack, search.rows
     serial = take_serial(state)
     row_end = np.int64(rows.row_ends[rows.row_of[stack.elements[begin]]])
-    is_limited = state[MAX_GAP] != UNBOUNDED or state[WINDOW] != UNBOUNDED
+    is_limited = state[MAX_GAP] != NO_LIMIT or state[WINDOW] != NO_LIMIT
     work = np.int64(0)
     for entry in range(begin, end):
         element = np.int64(stack.elements[entry]) + 1
         last = np.int64(stack.elements[entry + 1]) + 1 if entry + 1 < end else row_end
-        farthest = _find_farthest(search, entry) if is_limited else np.int64(UNBOUNDED)
+        farthest = _find_farthest(search, entry) if is_limited else np.int64(NO_LIMIT)
         first_position = np.int64(stack.first_positions[entry]) if is_limited else np.int64(0)
         if pushes:
             _push_elements(search, element, last, farthest, serial, first_position)
@@ -240,7 +241,7 @@ def _can_take_item(search, begin, end, length, semi, limit, support):  # type: i
 def _is_asked_for(search, begin, end, length, support):  # type: ignore[no-untyped-def]
     """Whether a pattern, its extensions counted, is of the kind that is asked for."""
     state, tally = search.state, search.scratch.tally
-    limit = support if state[PATTERN_KIND] == CLOSED else state[PATTERN_LEAST]
+    limit = support if state[PATTERN_KIND] == CLOSED_PATTERNS else state[PATTERN_LEAST]
     for extension in range(2 * search.rows.codes.shape[0]):
         if tally[extension] >= limit:
             return False
@@ -253,14 +254,14 @@ def _open_children(search, begin, end, last, length):  # type: ignore[no-untyped
     state, stack, scratch = search.state, search.stack, search.scratch
     depth, least = state[PATTERN_DEPTH], state[PATTERN_LEAST]
     # Of the longest patterns nothing is asked but their supports.
-    has_entries = length + 1 < state[PATTERN_MAX_LENGTH] or state[PATTERN_KIND] != ALL
+    has_entries = length + 1 < state[PATTERN_MAX_LENGTH] or state[PATTERN_KIND] != ALL_PATTERNS
     total, children = np.int64(0), np.int64(0)
     for extension in range(scratch.tally.shape[0]):
         if scratch.tally[extension] >= least:
             total += scratch.places[extension] if has_entries else 0
             children += 1
     if children == 0:
-        return DONE
+        return SEARCH_DONE
     top, child = stack.frames[depth, TOP], stack.frames[depth, STOP]
     if (
         lacks_pattern_room(state, END_ENTRIES, stack.elements.shape[0], top + total)
@@ -268,7 +269,7 @@ def _open_children(search, begin, end, last, length):  # type: ignore[no-untyped
         or lacks_pattern_room(state, END_CHILDREN, stack.items.shape[0], child + children)
     ):
         return GROW
-    stack.frames[depth + 1, AT] = child
+    stack.frames[depth + 1, CHILD_INDEX] = child
     for extension in range(scratch.tally.shape[0]):
         if scratch.tally[extension] >= least:
             stack.items[child], stack.begins[child] = np.int32(extension), top
@@ -281,7 +282,7 @@ def _open_children(search, begin, end, last, length):  # type: ignore[no-untyped
         _visit_rows(search, begin, end, last, True)
     stack.frames[depth + 1, STOP], stack.frames[depth + 1, TOP] = child, top
     state[PATTERN_DEPTH] = depth + 1
-    return DONE
+    return SEARCH_DONE
 
 
 @part
@@ -295,21 +296,21 @@ def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
     search.ranks[length - 1] = ~last if joins else last
     search.path[length - 1] = ~rows.codes[last] if joins else rows.codes[last]
     slots = 2 * length * items
-    is_checked = state[PATTERN_KIND] != ALL
+    is_checked = state[PATTERN_KIND] != ALL_PATTERNS
     if is_checked and lacks_pattern_room(state, END_SLOTS, search.insertions.counts.shape[0], slots):
         return GROW
     goes_on = length < state[PATTERN_MAX_LENGTH]
     if is_checked and _can_take_item(search, begin, end, length, True, support, support):
         state[PATTERN_WORK_LEFT] -= 64 * support
-        return DONE
-    if goes_on and not is_checked and state[MAX_GAP] == UNBOUNDED and state[WINDOW] == UNBOUNDED:
+        return SEARCH_DONE
+    if goes_on and not is_checked and state[MAX_GAP] == NO_LIMIT and state[WINDOW] == NO_LIMIT:
         # No rows are listed of an item that no other extends.
         kept_count = number_extensions(search, begin, end, last, length) if begin < end else np.int64(0)
         if kept_count <= MOST_JOIN_ITEMS:
             if kept_count and open_joins(search, begin, end, last, length, kept_count) == GROW:
                 return GROW
             give_pattern(state, search.output, search.path, length, support)
-            return DONE
+            return SEARCH_DONE
     if goes_on or is_checked:
         for extension in range(2 * items):
             scratch.tally[extension] = 0
@@ -320,7 +321,7 @@ def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
         return GROW
     if is_given:
         give_pattern(state, search.output, search.path, length, support)
-    return DONE
+    return SEARCH_DONE
 
 
 @compile_cached("int64(EndSearch)", allocates=False)
@@ -332,22 +333,22 @@ def search_ends(search):  # type: ignore[no-untyped-def]
     while state[PATTERN_DEPTH] >= 0:
         if state[JOIN_DEPTH] >= 0:
             status = search_joins(state, search.output, search.path, search.join_rows, search.join_stack)
-            if status != DONE:
+            if status != SEARCH_DONE:
                 return status
         depth = state[PATTERN_DEPTH]
-        child = frames[depth, AT]
+        child = frames[depth, CHILD_INDEX]
         if child == frames[depth, STOP]:
             state[PATTERN_DEPTH] = depth - 1
             continue
         if state[PATTERN_WORK_LEFT] <= 0:
-            return PAUSED
+            return SEARCH_PAUSED
         if not fits_pattern(state, search.output, depth + 1):
             return FULL
         status = _visit_pattern(search, child, depth + 1)
-        if status != DONE:
+        if status != SEARCH_DONE:
             return status
-        frames[depth, AT] = child + 1
-    return DONE
+        frames[depth, CHILD_INDEX] = child + 1
+    return SEARCH_DONE
 
 
 __all__ = ["ElementRows", "EndScratch", "EndSearch", "EndStack", "InsertionScratch", "search_ends"]

@@ -13,7 +13,8 @@ from sfumato.kernels.compilation import compile_cached, part
 from sfumato.kernels.sequences.subsequences_masks import count_extensions
 
 from sfumato.kernels.sequences.subsequences_joins import (  # isort: skip
-    HOLDS, JOINING, MOST_JOIN_ITEMS, JoinPattern, JoinRows, JoinStack, JoinTasks, list_occurrences, open_join_children,
+    HOLDS, JOIN_OFFSET, MOST_JOIN_ITEMS, JoinPattern, JoinRows, JoinStack, JoinTasks, list_occurrences,
+    open_join_children,
 )  # fmt: skip
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
     GROW, JOIN_DEPTH, JOIN_ENTRIES, JOIN_OCCURRENCES, JOIN_TOKENS, PATTERN_LARGEST, PATTERN_LEAST, MASK_ITEMS, PREFIX,
@@ -88,7 +89,7 @@ def count_join_pairs(state, rows, tasks, stack):  # type: ignore[no-untyped-def]
     items, least, tally = state[MASK_ITEMS], state[PATTERN_LEAST], stack.tally
     for item in range(items):
         begin, end = tasks.starts[item], tasks.starts[item + 1]
-        first = 2 * JOINING * item
+        first = 2 * JOIN_OFFSET * item
         rows.frequent_followers[item], rows.frequent_joiners[item] = 0, 0
         count_extensions(rows.followers, tasks.tokens, begin, end, items, tally, stack.planes)
         for other in range(items):
@@ -97,7 +98,7 @@ def count_join_pairs(state, rows, tasks, stack):  # type: ignore[no-untyped-def]
         list_occurrences(rows, tasks.tokens, begin, end, item, stack.occurrences)
         count_extensions(rows.joining_items, stack.occurrences, np.int64(0), end - begin, items, tally, stack.planes)
         for other in range(items):
-            rows.pairs[first + JOINING + other] = tally[other]
+            rows.pairs[first + JOIN_OFFSET + other] = tally[other]
             rows.frequent_joiners[item] |= np.uint64(tally[other] >= least) << np.uint64(other)
 
 

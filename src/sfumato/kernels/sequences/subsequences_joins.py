@@ -22,8 +22,8 @@ from sfumato.kernels.compilation import compile_cached, part, record
 from sfumato.kernels.sequences.subsequences_masks import count_extensions
 
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
-    DONE, FULL, GROW, JOIN_DEPTH, JOIN_ENTRIES, JOIN_FRAMES, PATTERN_LARGEST, PATTERN_LEAST, MASK_ITEMS,
-    PATTERN_MAX_LENGTH, PAUSED, PREFIX,
+    SEARCH_DONE, FULL, GROW, JOIN_DEPTH, JOIN_ENTRIES, JOIN_FRAMES, PATTERN_LARGEST, PATTERN_LEAST, MASK_ITEMS,
+    PATTERN_MAX_LENGTH, SEARCH_PAUSED, PREFIX,
     PATTERN_WORK_LEFT, PatternBuffer, find_lowest_bit, give_pattern, fits_pattern, lacks_pattern_room,
 )  # fmt: skip
 
@@ -32,9 +32,9 @@ HOLDS = np.uint64(1 << 62)
 """In the mask of an element: it holds the last element of the pattern that the search began with."""
 MOST_CHILDREN = 128
 """Of one pattern: each item can follow or join."""
-JOINING = 64
+JOIN_OFFSET = 64
 """Added to the number of an item that joins the last element."""
-AT, STOP, TOP, JOIN_FRAME = range(4)
+CHILD_INDEX, STOP, TOP, JOIN_FRAME = range(4)
 
 
 @record
@@ -79,7 +79,7 @@ class JoinStack(NamedTuple):
 
     frames: IntGrid
     items: Codes
-    """The last item of each pattern; `JOINING` is added if it joins the element before it."""
+    """The last item of each pattern; `JOIN_OFFSET` is added if it joins the element before it."""
     begins: Ints
     ends: Ints
     supports: Ints
@@ -142,13 +142,13 @@ def _count_joined(rows, stack, pattern, items):  # type: ignore[no-untyped-def]
         list_occurrences(rows, stack.tokens, begin, end, pattern.item, stack.occurrences)
         count_extensions(rows.joining_items, stack.occurrences, np.int64(0), end - begin, items, tally, stack.planes)
         for item in range(items):
-            tally[JOINING + item] = tally[item]
+            tally[JOIN_OFFSET + item] = tally[item]
         return
     for entry in range(begin, end):
         joins = _list_joinable(rows, np.int64(stack.tokens[entry]), pattern.lasts, pattern.joins)
         joinable[entry - begin] = joins
         while joins:
-            tally[JOINING + np.int64(find_lowest_bit(joins))] += 1
+            tally[JOIN_OFFSET + np.int64(find_lowest_bit(joins))] += 1
             joins &= joins - np.uint64(1)
 
 
@@ -157,13 +157,13 @@ def _count_children(state, rows, stack, pattern):  # type: ignore[no-untyped-def
     """In how many rows each item can follow and join; pairs were counted before."""
     items, tally = state[MASK_ITEMS], stack.tally
     if state[PREFIX] == 0 and state[JOIN_DEPTH] == 0:
-        for number in range(2 * JOINING):
-            tally[number] = rows.pairs[2 * JOINING * pattern.item + number]
+        for number in range(2 * JOIN_OFFSET):
+            tally[number] = rows.pairs[2 * JOIN_OFFSET * pattern.item + number]
         if pattern.joins:
             list_occurrences(rows, stack.tokens, pattern.begin, pattern.end, pattern.item, stack.occurrences)
         return
     for item in range(items):
-        tally[JOINING + item] = 0
+        tally[JOIN_OFFSET + item] = 0
     if pattern.joins:
         _count_joined(rows, stack, pattern, items)
     if pattern.follows:
@@ -199,7 +199,7 @@ def _push_entries(rows, stack, pattern, pushed_follows, pushed_joins):  # type: 
             joins &= pushed_joins
             items = rows.masks[token] & joins
             joins ^= items
-            _push(rows, stack, items, token, JOINING)
+            _push(rows, stack, items, token, JOIN_OFFSET)
         follows = rows.followers[token] & pushed_follows
         while follows | joins:
             token += 1
@@ -210,7 +210,7 @@ def _push_entries(rows, stack, pattern, pushed_follows, pushed_joins):  # type: 
             if joins and mask & pattern.lasts == pattern.lasts:
                 items = mask & joins
                 joins ^= items
-                _push(rows, stack, items, token, JOINING)
+                _push(rows, stack, items, token, JOIN_OFFSET)
 
 
 @part
@@ -220,7 +220,7 @@ def _describe_child(state, rows, stack, pattern, child, number, frequent_follows
     What extends a pattern extends what it is made of, so that it is looked for only among what the parent's extensions
     and the pairs leave.
     """
-    item, joins = number & (JOINING - 1), number >= JOINING
+    item, joins = number & (JOIN_OFFSET - 1), number >= JOIN_OFFSET
     stack.items[child] = np.int32(number)
     stack.lasts[child] = (np.uint64(1) << np.uint64(item)) | (pattern.lasts if joins else np.uint64(0))
     item_count = popcount(stack.lasts[child] & ~HOLDS)
@@ -248,9 +248,9 @@ def _list_frequent(tally, pattern, items, least):  # type: ignore[no-untyped-def
         if tally[item] >= least and pattern.follows & bit:
             follows |= bit
             entries += tally[item]
-        if tally[JOINING + item] >= least and pattern.joins & bit:
+        if tally[JOIN_OFFSET + item] >= least and pattern.joins & bit:
             joins |= bit
-            entries += tally[JOINING + item]
+            entries += tally[JOIN_OFFSET + item]
     return _FrequentChildren(follows, joins, entries)
 
 
@@ -266,35 +266,35 @@ def open_join_children(state, rows, stack, pattern, child, top):  # type: ignore
     _count_children(state, rows, stack, pattern)
     frequent = _list_frequent(tally, pattern, items, state[PATTERN_LEAST])
     if frequent.entries == 0:
-        return DONE
+        return SEARCH_DONE
     if (
         lacks_pattern_room(state, JOIN_ENTRIES, stack.tokens.shape[0], top + frequent.entries)
         or lacks_pattern_room(state, JOIN_FRAMES, stack.frames.shape[0], depth + 3)
         or lacks_pattern_room(state, JOIN_FRAMES, stack.items.shape[0] // MOST_CHILDREN, depth + 3)
     ):
         return GROW
-    stack.frames[depth + 1, AT] = child
+    stack.frames[depth + 1, CHILD_INDEX] = child
     pushed_follows, pushed_joins = np.uint64(0), np.uint64(0)
-    for number in range(2 * JOINING):
-        bit = np.uint64(1) << np.uint64(number & (JOINING - 1))
-        if not (frequent.follows if number < JOINING else frequent.joins) & bit:
+    for number in range(2 * JOIN_OFFSET):
+        bit = np.uint64(1) << np.uint64(number & (JOIN_OFFSET - 1))
+        if not (frequent.follows if number < JOIN_OFFSET else frequent.joins) & bit:
             continue
         stack.supports[child], stack.begins[child] = tally[number], top
         if _describe_child(state, rows, stack, pattern, child, number, frequent.follows, frequent.joins):
-            pushed_follows |= bit if number < JOINING else np.uint64(0)
-            pushed_joins |= bit if number >= JOINING else np.uint64(0)
+            pushed_follows |= bit if number < JOIN_OFFSET else np.uint64(0)
+            pushed_joins |= bit if number >= JOIN_OFFSET else np.uint64(0)
             stack.wanted_follows[number], stack.wanted_joins[number] = stack.follows[child], stack.joins[child]
             top, tally[number] = top + tally[number], top
         stack.ends[child] = top
         child += 1
     if pushed_follows | pushed_joins:
         _push_entries(rows, stack, pattern, pushed_follows, pushed_joins)
-        for other in range(stack.frames[depth + 1, AT], child):
+        for other in range(stack.frames[depth + 1, CHILD_INDEX], child):
             if stack.follows[other] | stack.joins[other]:
                 stack.ends[other] = tally[stack.items[other]]
     stack.frames[depth + 1, STOP], stack.frames[depth + 1, TOP] = child, top
     state[JOIN_DEPTH] = depth + 1
-    return DONE
+    return SEARCH_DONE
 
 
 @part
@@ -302,17 +302,17 @@ def search_joins(state, output, path, rows, stack):  # type: ignore[no-untyped-d
     """Visit what is on the stack until nothing is left, the buffer is full, an array too short, or work done."""
     while state[JOIN_DEPTH] >= 0:
         depth = state[JOIN_DEPTH]
-        child = stack.frames[depth, AT]
+        child = stack.frames[depth, CHILD_INDEX]
         if child == stack.frames[depth, STOP]:
             state[JOIN_DEPTH] = depth - 1
             continue
         if state[PATTERN_WORK_LEFT] <= 0:
-            return PAUSED
+            return SEARCH_PAUSED
         length = state[PREFIX] + depth + 1
         if not fits_pattern(state, output, length):
             return FULL
-        begin, end, joins = stack.begins[child], stack.ends[child], stack.items[child] >= JOINING
-        item = np.int64(stack.items[child]) & (JOINING - 1)
+        begin, end, joins = stack.begins[child], stack.ends[child], stack.items[child] >= JOIN_OFFSET
+        item = np.int64(stack.items[child]) & (JOIN_OFFSET - 1)
         path[length - 1] = ~rows.codes[item] if joins else rows.codes[item]
         state[PATTERN_WORK_LEFT] -= 64 + 8 * (end - begin)
         follows, joining_items = stack.follows[child], stack.joins[child]
@@ -323,8 +323,8 @@ def search_joins(state, output, path, rows, stack):  # type: ignore[no-untyped-d
             if open_join_children(state, rows, stack, pattern, stop, top) == GROW:
                 return GROW
         give_pattern(state, output, path, length, stack.supports[child])
-        stack.frames[depth, AT] = child + 1
-    return DONE
+        stack.frames[depth, CHILD_INDEX] = child + 1
+    return SEARCH_DONE
 
 
 @compile_cached("int64(int64[::1], PatternBuffer, int32[::1], JoinRows, JoinStack)", allocates=False)
@@ -348,7 +348,7 @@ def begin_joins(state, rows, tasks, stack, first, stop):  # type: ignore[no-unty
             stack.tokens[top] = tasks.tokens[entry]
             top += 1
         stack.ends[child], stack.supports[child] = top, top - stack.begins[child]
-    stack.frames[0, AT], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
+    stack.frames[0, CHILD_INDEX], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
     state[JOIN_DEPTH] = 0
 
 

@@ -19,9 +19,9 @@ from sfumato.kernels.sequences.subsequences_masks import (  # isort: skip
     MOST_ITEMS, MaskRows, MaskStack, count_mask_pairs, fill_masks, open_masks, search_masks,
 )  # fmt: skip
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
-    PATTERN_DEPTH, DONE, FULL, GROW, PATTERN_LEAST, LEVEL, PATTERN_LEVEL_FLAT, PATTERN_LEVEL_FRAMES,
+    PATTERN_DEPTH, SEARCH_DONE, FULL, GROW, PATTERN_LEAST, LEVEL, PATTERN_LEVEL_FLAT, PATTERN_LEVEL_FRAMES,
     PATTERN_LEVEL_ITEMS, LEVEL_PLACES, MASK_ENTRIES,
-    MASK_ITEMS, MASK_TOKENS, MASK_WORDS, PATTERN_MAX_LENGTH, PAUSED, PREFIX, PATTERN_WORK_LEFT, PatternBuffer,
+    MASK_ITEMS, MASK_TOKENS, MASK_WORDS, PATTERN_MAX_LENGTH, SEARCH_PAUSED, PREFIX, PATTERN_WORK_LEFT, PatternBuffer,
     give_pattern, fits_pattern,
     lacks_pattern_room, take_serial,
 )  # fmt: skip
@@ -64,7 +64,7 @@ class SequenceSearch(NamedTuple):
     stack: MaskStack
 
 
-AT, STOP, ITEMS, FLAT_END, PLACES_END, ITEMS_BEGIN, ITEMS_END, LEVEL_FRAME = range(8)
+ITEM_INDEX, STOP, ITEMS, FLAT_END, PLACES_END, ITEMS_BEGIN, ITEMS_END, LEVEL_FRAME = range(8)
 
 
 class _FollowerCounts(NamedTuple):
@@ -159,7 +159,7 @@ def _open_list_level(search, parent_codes, parent_first, items, kept_count, flat
         lists.starts[first + number] = lists.starts[first + number - 1]
     lists.starts[first] = frames[level, PLACES_END]
     level += 1
-    frames[level, AT], frames[level, STOP], frames[level, ITEMS] = 0, kept_count, kept_count
+    frames[level, ITEM_INDEX], frames[level, STOP], frames[level, ITEMS] = 0, kept_count, kept_count
     frames[level, FLAT_END], frames[level, PLACES_END] = flat_end, places_end
     frames[level, ITEMS_BEGIN], frames[level, ITEMS_END] = first, first + kept_count + 1
     state[LEVEL] = level
@@ -229,7 +229,7 @@ def _visit_item(search, lists, item):  # type: ignore[no-untyped-def]
             _open_mask_level(search, lists.codes, first, items, counts.items, flat_end)
         else:
             _open_list_level(search, lists.codes, first, items, counts.items, flat_end)
-    return DONE
+    return SEARCH_DONE
 
 
 @compile_cached("int64(SequenceSearch, SequenceLists)", allocates=False)
@@ -239,20 +239,20 @@ def search_sequence_lists(search, base):  # type: ignore[no-untyped-def]
     while True:
         if state[PATTERN_DEPTH] >= 0:
             status = search_masks(state, search.output, search.path, search.masks, search.stack)
-            if status != DONE:
+            if status != SEARCH_DONE:
                 return status
         level = state[LEVEL]
-        item = frames[level, AT]
+        item = frames[level, ITEM_INDEX]
         if item == frames[level, STOP]:
             if level == 0:
-                return DONE
+                return SEARCH_DONE
             state[LEVEL] = level - 1
             continue
         if state[PATTERN_WORK_LEFT] <= 0:
-            return PAUSED
+            return SEARCH_PAUSED
         if not fits_pattern(state, search.output, level + 1):
             return FULL
         status = _visit_item(search, search.lists if level else base, item)
-        if status != DONE:
+        if status != SEARCH_DONE:
             return status
-        frames[level, AT] = item + 1
+        frames[level, ITEM_INDEX] = item + 1

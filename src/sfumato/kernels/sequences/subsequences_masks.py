@@ -20,8 +20,8 @@ import numpy as np
 from sfumato.arrays import Codes, IntGrid, Ints, UnsignedInts, Words
 
 from sfumato.kernels.sequences.subsequences_output import (  # isort: skip
-    PATTERN_DEPTH, DONE, FULL, GROW, PATTERN_LEAST, MASK_ENTRIES, MASK_FRAMES, MASK_ITEMS, PATTERN_MAX_LENGTH, PAUSED,
-    PREFIX, PATTERN_WORK_LEFT,
+    PATTERN_DEPTH, SEARCH_DONE, FULL, GROW, PATTERN_LEAST, MASK_ENTRIES, MASK_FRAMES, MASK_ITEMS, PATTERN_MAX_LENGTH,
+    SEARCH_PAUSED, PREFIX, PATTERN_WORK_LEFT,
     PatternBuffer, find_lowest_bit, give_pattern, fits_pattern, lacks_pattern_room,
 )  # fmt: skip
 from sfumato.kernels.compilation import compile_cached, part, record
@@ -30,7 +30,7 @@ from sfumato.kernels.sequences.subsequences_prepare import MARK
 MOST_ITEMS = 64
 FEW_ROWS = 24
 """Below this, bits are counted one by one."""
-AT, STOP, TOP, MASK_FRAME = range(4)
+CHILD_INDEX, STOP, TOP, MASK_FRAME = range(4)
 
 
 @record
@@ -127,18 +127,18 @@ def _count_bits_of(word, tally):  # type: ignore[no-untyped-def]
 
 
 @part
-def _add_carry(planes, word, used):  # type: ignore[no-untyped-def]
+def _add_carry(planes, word, plane_count):  # type: ignore[no-untyped-def]
     """Add one to the number behind each set bit; returns how many planes are in use."""
     plane = np.int64(0)
     while word:
-        if plane == used:
+        if plane == plane_count:
             planes[plane] = np.uint64(0)
-            used += 1
+            plane_count += 1
         carry = planes[plane] & word
         planes[plane] ^= word
         word = carry
         plane += 1
-    return used
+    return plane_count
 
 
 @part
@@ -152,7 +152,7 @@ def count_extensions(extensions, tokens, begin, end, items, tally, planes):  # t
             _count_bits_of(extensions[tokens[index]], tally)
         return
     ones_plane, twos, fours = np.uint64(0), np.uint64(0), np.uint64(0)
-    used = np.int64(0)
+    plane_count = np.int64(0)
     while position + 8 <= end:
         first, second = extensions[tokens[position]], extensions[tokens[position + 1]]
         half = ones_plane ^ first
@@ -172,7 +172,7 @@ def count_extensions(extensions, tokens, begin, end, items, tally, planes):  # t
         four_b, twos = (twos & two_a) | (half & two_b), half ^ two_b
         half = fours ^ four_a
         eight, fours = (fours & four_a) | (half & four_b), half ^ four_b
-        used = _add_carry(planes, eight, used)
+        plane_count = _add_carry(planes, eight, plane_count)
         position += 8
     for index in range(position, end):
         _count_bits_of(extensions[tokens[index]], tally)
@@ -181,7 +181,7 @@ def count_extensions(extensions, tokens, begin, end, items, tally, planes):  # t
         shift = np.uint64(item)
         total = ((ones_plane >> shift) & unit) + (((twos >> shift) & unit) << unit)
         total += ((fours >> shift) & unit) << np.uint64(2)
-        for plane in range(used):
+        for plane in range(plane_count):
             total += ((planes[plane] >> shift) & unit) << np.uint64(plane + 3)
         tally[item] += np.int64(total)
 
@@ -253,7 +253,7 @@ def open_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
             stack.slots[top] = rows.slots[entry]
             top += (rows.followers[rows.tokens[entry]] & stack.follows[child]) != 0
         stack.ends[child] = top
-    stack.frames[0, AT], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
+    stack.frames[0, CHILD_INDEX], stack.frames[0, STOP], stack.frames[0, TOP] = 0, stop - first, top
     state[PATTERN_DEPTH] = 0
 
 
@@ -329,7 +329,7 @@ def _open_children(state, rows, stack, child):  # type: ignore[no-untyped-def]
     for item in range(items):
         total += tally[item] if tally[item] >= least else 0
     if total == 0:
-        return DONE
+        return SEARCH_DONE
     top, child_top = stack.frames[depth, TOP], stack.frames[depth, STOP]
     if (
         lacks_pattern_room(state, MASK_ENTRIES, stack.tokens.shape[0], top + total)
@@ -343,9 +343,9 @@ def _open_children(state, rows, stack, child):  # type: ignore[no-untyped-def]
         for number in range(child_top, stack.frames[depth + 1, STOP]):
             if stack.follows[number]:
                 stack.ends[number] = tally[stack.items[number]]
-    stack.frames[depth + 1, AT] = child_top
+    stack.frames[depth + 1, CHILD_INDEX] = child_top
     state[PATTERN_DEPTH] = depth + 1
-    return DONE
+    return SEARCH_DONE
 
 
 @part
@@ -353,12 +353,12 @@ def search_masks(state, output, path, rows, stack):  # type: ignore[no-untyped-d
     """Visit what is on the stack until nothing is left, the buffer is full, an array too short, or work done."""
     while state[PATTERN_DEPTH] >= 0:
         depth = state[PATTERN_DEPTH]
-        child = stack.frames[depth, AT]
+        child = stack.frames[depth, CHILD_INDEX]
         if child == stack.frames[depth, STOP]:
             state[PATTERN_DEPTH] = depth - 1
             continue
         if state[PATTERN_WORK_LEFT] <= 0:
-            return PAUSED
+            return SEARCH_PAUSED
         length = state[PREFIX] + depth + 1
         if not fits_pattern(state, output, length):
             return FULL
@@ -367,8 +367,8 @@ def search_masks(state, output, path, rows, stack):  # type: ignore[no-untyped-d
         if stack.follows[child] and _open_children(state, rows, stack, child) == GROW:
             return GROW
         give_pattern(state, output, path, length, stack.supports[child])
-        stack.frames[depth, AT] = child + 1
-    return DONE
+        stack.frames[depth, CHILD_INDEX] = child + 1
+    return SEARCH_DONE
 
 
 @compile_cached("int64(int64[::1], PatternBuffer, int32[::1], MaskRows, MaskStack)", allocates=False)

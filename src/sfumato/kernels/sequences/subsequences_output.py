@@ -16,8 +16,8 @@ from sfumato.arrays import Codes, Ints
 from sfumato.kernels.compilation import part, record
 from sfumato.kernels.compiler import intrinsic, ir, types
 
-ALL, CLOSED, MAXIMAL = range(3)
-DONE, FULL, PAUSED, GROW = range(4)
+ALL_PATTERNS, CLOSED_PATTERNS, MAXIMAL_PATTERNS = range(3)
+SEARCH_DONE, FULL, SEARCH_PAUSED, GROW = range(4)
 # What is asked; where the search is; what is in the buffer; what array is too short.
 (
     PATTERN_LEAST, PATTERN_MAX_LENGTH, PATTERN_KIND, MAX_GAP, WINDOW, FIRST_ONLY, JOINS,
@@ -33,7 +33,7 @@ DONE, FULL, PAUSED, GROW = range(4)
     MASK_ENTRIES,
     END_FRAMES, END_ENTRIES, END_CHILDREN, END_SLOTS, JOIN_TOKENS, JOIN_OCCURRENCES, JOIN_FRAMES, JOIN_ENTRIES,
 ) = range(16)  # fmt: skip
-UNBOUNDED = 1 << 62
+NO_LIMIT = 1 << 62
 
 
 @record

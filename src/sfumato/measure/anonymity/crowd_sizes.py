@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED
+from sfumato.data.hierarchies.hierarchy import STAR
 from sfumato.engine.classes import count_class_sizes
 from sfumato.errors import DataError, quote_names
 from sfumato.table import Missing, Table
@@ -59,7 +59,7 @@ def flag_starred_rows(frame: pl.DataFrame, names: Sequence[str]) -> pl.Series:
     texts = [name for name in names if kinds[name] == pl.String]
     if len(texts) < len(names) or not names:
         return pl.repeat(False, frame.height, dtype=pl.Boolean, eager=True)
-    return frame.select(pl.all_horizontal(pl.col(texts) == SUPPRESSED).fill_null(False)).to_series()
+    return frame.select(pl.all_horizontal(pl.col(texts) == STAR).fill_null(False)).to_series()
 
 
 def _leave_out_class(sizes: Ints, rows: int) -> Ints:

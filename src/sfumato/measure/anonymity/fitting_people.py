@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import DataError, quote_names
 from sfumato.measure.anonymity.crowd_sizes import StarredRows, flag_starred_rows, read_starred_rows
@@ -112,7 +112,7 @@ class _FittingColumn:
         texts = cells.unique(maintain_order=True).to_list()
         runs = _list_runs(texts, domain)
         leaf = domain.code_originals(people)
-        places = np.append(np.argsort(domain.cover([SUPPRESSED]).order), len(domain.leaves))
+        places = np.append(np.argsort(domain.cover([STAR]).order), len(domain.leaves))
         position = places[leaf].astype(np.int64)
         order = np.argsort(position, kind="stable").astype(np.int64)
         begins = np.searchsorted(position[order], np.arange(len(domain.leaves) + 2)).astype(np.int64)
@@ -143,7 +143,7 @@ def _list_runs(texts: list[str | None], domain: Domain) -> tuple[tuple[tuple[int
     runs: list[list[tuple[int, int]]] = [[] for _ in texts]
     for label, start, stop in zip(cover.label.tolist(), cover.start.tolist(), cover.stop.tolist(), strict=True):
         runs[readable[label]].append((start, stop))
-    whole = [text is None or text == SUPPRESSED or domain.says_nothing(text) for text in texts]
+    whole = [text is None or text == STAR or domain.says_nothing(text) for text in texts]
     return tuple(full_run if is_whole else tuple(spans) for is_whole, spans in zip(whole, runs, strict=True))
 
 

@@ -79,11 +79,11 @@ def estimate_population(sample: ClassSizes, sampling_share: float) -> Population
     return by_sample if by_sample.uniques < by_model.uniques else by_model
 
 
-def bound_population(sample: ClassSizes, why: str) -> PopulationEstimate:
+def bound_population(sample: ClassSizes, reason: str) -> PopulationEstimate:
     """No estimate, but an upper bound on every risk: assume that the sample contains each class of the population
     entirely.
     """
-    return _assume_whole_sample(sample, f"none: {why}")
+    return _assume_whole_sample(sample, f"none: {reason}")
 
 
 def _assume_whole_sample(sample: ClassSizes, estimator: str) -> PopulationEstimate:
@@ -167,7 +167,7 @@ def _compute_pitman_scores(sample: ClassSizes, alpha: float, theta: float) -> Fl
     return np.array([by_theta, by_alpha])
 
 
-def fit_zayatz(sample: ClassSizes, sampling_share: float, why: str = "") -> PopulationEstimate:
+def fit_zayatz(sample: ClassSizes, sampling_share: float, note: str = "") -> PopulationEstimate:
     """Zayatz (1991): the population has the sample's distribution of class sizes; the rest is sampling.
 
     The chance that a class of F gives f in the sample is hypergeometric; Bayes' rule inverts it.
@@ -183,7 +183,7 @@ def fit_zayatz(sample: ClassSizes, sampling_share: float, why: str = "") -> Popu
         inverse[position], mean[position] = weights @ (1 / larger), weights @ larger
         lone_chance = float(weights[0]) if size == 1 else lone_chance
     unique_in_both = sample.count_classes(1) * lone_chance
-    return PopulationEstimate(f"zayatz{why}", unique_in_both * people / rows, unique_in_both, inverse, mean)
+    return PopulationEstimate(f"zayatz{note}", unique_in_both * people / rows, unique_in_both, inverse, mean)
 
 
 def _compute_drawing_chance(people: float, sizes: Floats, rows: float, drawn_people: float) -> Floats:

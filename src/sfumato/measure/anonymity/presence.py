@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.measure.anonymity.class_tally import GroupedRows
 from sfumato.measure.anonymity.crowd_sizes import StarredRows, read_starred_rows
@@ -27,7 +27,7 @@ from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
 from sfumato.table import Missing, Table
 
-_ANYTHING, _UNKNOWN = -1, -2
+_ANY_VALUE, _UNKNOWN = -1, -2
 _ROW, _PEOPLE = "\0row", "\0people"
 
 
@@ -123,9 +123,9 @@ class _LabelLevels:
         return cls(name, hierarchy, {label: number for label, (_, number) in widest.items()})
 
     def find_levels(self, cells: pl.Series) -> pl.Series:
-        """The level of each published cell, `_ANYTHING` for `*`, `_UNKNOWN` for a missing one."""
+        """The level of each published cell, `_ANY_VALUE` for `*`, `_UNKNOWN` for a missing one."""
         known_labels = cells.drop_nulls().unique().to_list()
-        numbers = [_ANYTHING if label == SUPPRESSED else self.level_of.get(label, 0) for label in known_labels]
+        numbers = [_ANY_VALUE if label == STAR else self.level_of.get(label, 0) for label in known_labels]
         levels = cells.replace_strict(known_labels, numbers, default=None, return_dtype=pl.Int32)
         return levels.fill_null(_UNKNOWN).alias(self.name)
 
@@ -159,19 +159,21 @@ def _count_fitting_people(
         if missing is Missing.NEVER_MATCHES and _UNKNOWN in signature.values():
             counts[rows] = 1  # a row that matches nobody else is alone
             continue
-        used = {
+        used_levels = {
             name: level
             for name, level in signature.items()
-            if level != _ANYTHING and not (level == _UNKNOWN and missing is Missing.MATCHES_ANY)
+            if level != _ANY_VALUE and not (level == _UNKNOWN and missing is Missing.MATCHES_ANY)
         }
-        if not used:
+        if not used_levels:
             counts[rows] = population_size
             matched_mask[:] = True
             continue
-        class_frame = classes[rows].select(list(used)).with_columns(pl.Series(_ROW, rows))
-        people_frame = people.select(labels[name].generalize_cells(people[name], level) for name, level in used.items())
+        class_frame = classes[rows].select(list(used_levels)).with_columns(pl.Series(_ROW, rows))
+        people_frame = people.select(
+            labels[name].generalize_cells(people[name], level) for name, level in used_levels.items()
+        )
         people_frame = people_frame.with_columns(people[_PEOPLE]).with_row_index("\0person")
-        for known_names, part in _split_people_by_known(people_frame, list(used), missing):
+        for known_names, part in _split_people_by_known(people_frame, list(used_levels), missing):
             _join_people(class_frame, part, known_names, counts, matched_mask)
     return counts, matched_mask
 

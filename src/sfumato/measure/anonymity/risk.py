@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_ranges import flag_between, is_range
 from sfumato.data.hierarchies.published_labels import parse_set
 from sfumato.errors import DataError, PolicyError, quote_names
@@ -36,7 +36,7 @@ from sfumato.measure.anonymity.population_size import (
 from sfumato.table import Missing, Table
 
 _DIGITS = 12
-_ANYTHING, _LOOSE = 1 << 20, -1
+_ANY_VALUE, _LOOSE = 1 << 20, -1
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ class _CoveringColumn:
 
     hierarchy: Hierarchy | None
     levels: Ints
-    """The level of each class's label; `_ANYTHING` for `*`, `_LOOSE` for a range or a set."""
+    """The level of each class's label; `_ANY_VALUE` for `*`, `_LOOSE` for a range or a set."""
     codes: Ints
     """The value of each person, as an index into `values`."""
     values: pl.Series
@@ -246,8 +246,8 @@ class _CoveringColumn:
 
     def generalize(self, level: int) -> pl.Series:
         """The distinct values as they would be published at a level."""
-        if level == _ANYTHING:
-            return pl.repeat(SUPPRESSED, len(self.values), eager=True)
+        if level == _ANY_VALUE:
+            return pl.repeat(STAR, len(self.values), eager=True)
         if self.hierarchy is None or level < 1:
             return self.values
         labels_above = {row[0]: row[level] for row in self.hierarchy.rows}
@@ -271,8 +271,8 @@ class _CoveringColumn:
 
 
 def _find_label_level(label: str, level_of: dict[str, tuple[int, int]]) -> int:
-    if label == SUPPRESSED:
-        return _ANYTHING
+    if label == STAR:
+        return _ANY_VALUE
     if label in level_of:
         return level_of[label][1]
     return _LOOSE if is_range(label) or parse_set(label) is not None else 0

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Floats
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED
+from sfumato.data.hierarchies.hierarchy import STAR
 from sfumato.errors import DataError
 from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
 from sfumato.measure.checks import checks_claim
@@ -29,7 +29,7 @@ def _count_off(column: pl.Series, step: float) -> int:
     finite = np.isfinite(numbers)
     finite_numbers = numbers[finite]
     distances = np.abs(finite_numbers - np.round(finite_numbers / step) * step)
-    labels = column.drop_nulls().cast(pl.String).ne(SUPPRESSED).sum() - int(finite.sum())
+    labels = column.drop_nulls().cast(pl.String).ne(STAR).sum() - int(finite.sum())
     return int((distances > 1e-9 * step + _measure_grain(finite_numbers)).sum()) + int(labels)
 
 
@@ -47,7 +47,7 @@ def measure_largest_rounding(
 
 
 def _measure_farthest(original: pl.Series, published_cells: pl.Series) -> float:
-    is_shown = published_cells.cast(pl.String).ne(SUPPRESSED).fill_null(False)
+    is_shown = published_cells.cast(pl.String).ne(STAR).fill_null(False)
     true, published_numbers = (_cast_numbers(cells.filter(is_shown)) for cells in (original, published_cells))
     if not (np.isfinite(true).all() and np.isfinite(published_numbers).all()):
         return float("inf")

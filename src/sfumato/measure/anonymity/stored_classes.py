@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED
+from sfumato.data.hierarchies.hierarchy import STAR
 from sfumato.engine.classes import pack_row_keys
 from sfumato.engine.text_dictionaries import flag_text
 from sfumato.errors import DataError, PolicyError
@@ -89,7 +89,7 @@ def _check_shown_in_suppressed(evidence: StoredEvidence, arguments: Arguments) -
     for batch in evidence.published_table.rows.iterate_coded_batches(list(dict.fromkeys([*names, *columns]))):
         starred_mask = np.full(batch.height, bool(names))
         for name in names:
-            starred_mask &= flag_text(batch[name], SUPPRESSED)
+            starred_mask &= flag_text(batch[name], STAR)
         rows = batch.filter(pl.Series(starred_mask))
         shown_count += sum(rows.height - rows[name].null_count() for name in columns)
     return shown_count

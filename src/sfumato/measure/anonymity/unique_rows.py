@@ -22,7 +22,7 @@ MOST_COLUMNS = 3
 MOST_CELLS = 20_000_000
 MOST_COMBINATIONS = 1_000
 """Up to this many combinations, and rows times combinations, all are tried; else the most telling are extended."""
-EXTENDED = 5
+MOST_EXTENDED = 5
 """How many of the most telling combinations are extended by other columns."""
 MOST_EXTENSIONS = 40
 """How many columns are combined, those first by which most rows are unique or which have most values."""
@@ -73,7 +73,7 @@ def search_unique_rows(rows: RowCounter, most: int = MOST_COLUMNS) -> tuple[Uniq
         report_progress("looking for unique rows", size, most)
         count = comb(len(names), size)
         exhaustive = count <= MOST_COMBINATIONS and count * rows.height <= MOST_CELLS
-        candidates = combinations(names, size) if exhaustive else _extend_combinations(ranking[:EXTENDED], names)
+        candidates = combinations(names, size) if exhaustive else _extend_combinations(ranking[:MOST_EXTENDED], names)
         ranking = _rank(candidates, rows)
         best.append(ranking[0])
     return tuple(best)

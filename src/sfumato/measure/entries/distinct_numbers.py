@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.measure.alignment import require_columns
 from sfumato.measure.checks import checks_claim
 from sfumato.table import Table
@@ -15,7 +15,7 @@ def count_distinct_numbers(table: Table, column: str) -> int:
     """How many different values the cells have; empty cells and `*` have none."""
     require_columns(table.frame, (column,), table.source)
     cells = spell_cells(table.frame[column]).drop_nulls()
-    return cells.filter(cells.ne(pl.Series([SUPPRESSED]))).n_unique()
+    return cells.filter(cells.ne(pl.Series([STAR]))).n_unique()
 
 
 checks_claim("distinct_numbers", "at_most", arguments=("column",))(

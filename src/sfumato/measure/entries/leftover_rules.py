@@ -30,7 +30,7 @@ from sfumato.release import Number
 from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
-_LISTED = {"row": pl.Int64, "column": pl.String, "value": pl.String}
+_ENTRY_SCHEMA = {"row": pl.Int64, "column": pl.String, "value": pl.String}
 
 
 def leftover_rules(
@@ -123,7 +123,7 @@ def require_hidden_entries(details: Mapping[str, Any]) -> pl.DataFrame:
     return (
         private_entries
         if isinstance(private_entries, pl.DataFrame)
-        else pl.DataFrame(private_entries, schema=_LISTED, orient="row")
+        else pl.DataFrame(private_entries, schema=_ENTRY_SCHEMA, orient="row")
     )
 
 

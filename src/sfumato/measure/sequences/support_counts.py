@@ -18,7 +18,7 @@ from sfumato.sequences import Sequences
 NamePattern = tuple[tuple[str, ...], ...]
 """Elements of sorted item names."""
 _CodePattern = tuple[int, ...]
-_TOGETHER = 4096
+_BATCH_SIZE = 4096
 """How many sequences are counted at once: what is noted of them stays in the processor's cache."""
 
 
@@ -54,7 +54,7 @@ def _count_sorted(sequences: Sequences, patterns: list[_CodePattern]) -> Ints:
     starts, ends = (sequences.offsets[rows] for rows in (distinct.firsts, distinct.firsts + 1))
 
     def count_some(first: int) -> Ints:
-        chunk, counts = slice(first, first + _TOGETHER), np.zeros(len(patterns), dtype=np.int64)
+        chunk, counts = slice(first, first + _BATCH_SIZE), np.zeros(len(patterns), dtype=np.int64)
         count_sorted_patterns(
             sequences.codes, starts[chunk], ends[chunk], distinct.weights[chunk], codes, offsets, counts
         )
@@ -62,7 +62,7 @@ def _count_sorted(sequences: Sequences, patterns: list[_CodePattern]) -> Ints:
 
     totals = np.zeros(len(patterns), dtype=np.int64)
     with ThreadPoolExecutor(max_workers=min(2, os.cpu_count() or 1)) as pool:
-        for chunk_index, counts in enumerate(pool.map(count_some, range(0, len(starts), _TOGETHER))):
-            report_progress("counting sequences that contain patterns", chunk_index * _TOGETHER, len(starts))
+        for chunk_index, counts in enumerate(pool.map(count_some, range(0, len(starts), _BATCH_SIZE))):
+            report_progress("counting sequences that contain patterns", chunk_index * _BATCH_SIZE, len(starts))
             totals += counts
     return totals

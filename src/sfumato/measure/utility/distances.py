@@ -22,7 +22,7 @@ import polars as pl
 
 from sfumato.arrays import Floats, Ints
 from sfumato.data.cells.coded_cells import count_cells
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_cover import ColumnReading, LabelCover
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.data.roles.role import Role
@@ -330,7 +330,7 @@ def _compute_level_shares(domain: Domain, hierarchy: Hierarchy, labels: pl.Serie
     own_levels = np.array([level_of_label.get(label, -1) for label in spell_cells(labels).to_list()], dtype=np.int64)
     shares = np.where(own_levels < 0, levels, own_levels) / max(height, 1)
     shares[cover.counts == 0] = 0.0
-    shares[(spell_cells(labels) == SUPPRESSED).fill_null(False).to_numpy()] = 1.0
+    shares[(spell_cells(labels) == STAR).fill_null(False).to_numpy()] = 1.0
     return shares
 
 

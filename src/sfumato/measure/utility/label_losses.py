@@ -6,7 +6,7 @@ from __future__ import annotations
 import polars as pl
 
 from sfumato.data.cells.coded_cells import count_cells
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.measure.alignment import Rows, align_originals
 from sfumato.measure.anonymity.crowd_sizes import StarredRows, crowds, flag_starred_rows
@@ -41,7 +41,7 @@ def read_domain(table: Table, name: str, original: Table | None = None) -> Domai
     """The values that a published column may stand for: the hierarchy's leaves, or else those of the originals."""
     values = (original or table).frame[name]
     if original is None and values.dtype == pl.String:
-        values = values.filter((values != SUPPRESSED).fill_null(True))
+        values = values.filter((values != STAR).fill_null(True))
     return Domain.of(values, (original or table).hierarchies.get(name))
 
 
@@ -58,7 +58,7 @@ def distribution(original: pl.Series, published_cells: pl.Series, hierarchy: Hie
     suppression shows as a difference.
     """
     published_counts = _count_spelled(published_cells, "published")
-    labels = set(published_counts["value"]) - {SUPPRESSED}
+    labels = set(published_counts["value"]) - {STAR}
     original_counts = _count_spelled(original, "original")
     if hierarchy is not None:
         cover = {row[0]: next((label for label in row if label in labels), row[0]) for row in hierarchy.rows}

@@ -77,20 +77,20 @@ def estimate_proportions(
     interval `low` to `high`, within [0, 1] (Wilson's, of the answers, transformed). Missing answers are left out,
     unless missing is an answer.
     """
-    cells, used = _choose_channel(answers, column, channel)
-    _refuse_uninformative(used, column or "answers")
-    answer_counts = _AnswerCounts.of(cells, used, column or "answers")
-    n, wide = answer_counts.n, used.p - used.q
+    cells, channel_used = _choose_channel(answers, column, channel)
+    _refuse_uninformative(channel_used, column or "answers")
+    answer_counts = _AnswerCounts.of(cells, channel_used, column or "answers")
+    n, wide = answer_counts.n, channel_used.p - channel_used.q
     observed_shares = answer_counts.counts / n
-    raw = (observed_shares - used.q) / wide
-    low, high = _compute_wilson_bounds(observed_shares, n / used.repeats, confidence)
-    ends = np.sort((np.stack([low, high]) - used.q) / wide, axis=0)
+    raw = (observed_shares - channel_used.q) / wide
+    low, high = _compute_wilson_bounds(observed_shares, n / channel_used.repeats, confidence)
+    ends = np.sort((np.stack([low, high]) - channel_used.q) / wide, axis=0)
     return pl.DataFrame(
         {
-            "value": pl.Series(list(used.categories), dtype=pl.String),
+            "value": pl.Series(list(channel_used.categories), dtype=pl.String),
             "raw": raw,
-            "estimate": _fit_column_shares(answer_counts, used, raw),
-            "variance": observed_shares * (1 - observed_shares) * used.repeats / (n * wide**2),
+            "estimate": _fit_column_shares(answer_counts, channel_used, raw),
+            "variance": observed_shares * (1 - observed_shares) * channel_used.repeats / (n * wide**2),
             "low": np.clip(ends[0], 0.0, 1.0),
             "high": np.clip(ends[1], 0.0, 1.0),
         }
@@ -262,11 +262,11 @@ def _choose_channel(
     if column is None and len(names) != 1:
         raise PolicyError(f"{len(names)} columns of the release hold randomized answers; name one as `column`")
     name = names[0] if column is None else column
-    used = get_channel(answers, name) if channel is None else AnswerChannel.of(channel)
+    channel_used = get_channel(answers, name) if channel is None else AnswerChannel.of(channel)
     table: Table = answers.data
     if name not in table.frame.columns:
         raise DataError(f'{table.source}: there is no column "{name}" in the release')
-    return table.frame[name], used
+    return table.frame[name], channel_used
 
 
 def encode_answers(cells: pl.Series, channel: AnswerChannel, name: str) -> Ints:

@@ -216,13 +216,13 @@ class _RuleSplitter:
         places, keys = np.zeros(self.room + 2, dtype=np.int64), np.zeros(self.room + 2, dtype=np.uint64)
         buffer = np.empty((BUFFER, 3), dtype=np.int64)
         parts: list[Ints] = []
-        status = itemsets_rules.PAUSED
-        while status != itemsets_rules.DONE and not self.is_stopped:
+        status = itemsets_rules.SEARCH_PAUSED
+        while status != itemsets_rules.SEARCH_DONE and not self.is_stopped:
             state[itemsets_rules.WALK_WORK_LEFT] = WORK
             status = itemsets_rules.split_sets(state, self.sets, self.longest, places, keys, buffer)
-            if status == itemsets_rules.LACKING:
+            if status == itemsets_rules.ABSENT_SIDE:
                 raise PolicyError('rules need all frequent itemsets, but some are missing: use kind "all"')
-            if status != itemsets_rules.PAUSED:
+            if status != itemsets_rules.SEARCH_PAUSED:
                 filled_count = int(state[itemsets_rules.WALK_FILLED])
                 self.rules += filled_count
                 refuse_large("rules", self.rules, self.rules * BYTES_A_RULE, self.at_most)

@@ -19,7 +19,7 @@ from sfumato.arrays import Floats, Ints
 from sfumato.errors import PolicyError
 from sfumato.public.basket_distortion import BasketDistortion
 
-Of = Literal["baskets", "population"]
+EstimateScope = Literal["baskets", "population"]
 
 
 class SupportEstimates(NamedTuple):
@@ -46,16 +46,18 @@ class DistortionInverse:
     """The sizes of groups of baskets that were randomized alike."""
     z: float
     """How many standard deviations an interval reaches to either side."""
-    scope: Of
+    scope: EstimateScope
 
     @classmethod
-    def make(cls, distortion: BasketDistortion, baskets: int, confidence: float, of: Of) -> DistortionInverse:
+    def make(
+        cls, distortion: BasketDistortion, baskets: int, confidence: float, scope: EstimateScope
+    ) -> DistortionInverse:
         """Check the parameters."""
         if isinstance(confidence, bool) or not 0.0 < confidence < 1.0:
             raise PolicyError("confidence must lie between 0 and 1")
-        if of not in ("baskets", "population"):
+        if scope not in ("baskets", "population"):
             raise PolicyError('`of` is "baskets", those behind the release, or "population", which they are drawn from')
-        return cls(distortion, distortion.group_sizes(baskets), NormalDist().inv_cdf((1 + confidence) / 2), of)
+        return cls(distortion, distortion.group_sizes(baskets), NormalDist().inv_cdf((1 + confidence) / 2), scope)
 
     @property
     def baskets(self) -> int:

@@ -20,7 +20,7 @@ from sfumato.arrays import Floats, Ints
 from sfumato.baskets import Baskets, Item
 from sfumato.errors import DataError, PolicyError
 from sfumato.mine.baskets.basket_bits import BasketBits
-from sfumato.mine.baskets.distortion_inverse import DistortionInverse, Of, SupportEstimates, split_counts
+from sfumato.mine.baskets.distortion_inverse import DistortionInverse, EstimateScope, SupportEstimates, split_counts
 from sfumato.public.basket_distortion import BasketDistortion, get_distortion
 from sfumato.public.thresholds import Support, compute_least_count
 from sfumato.release import Release
@@ -70,7 +70,7 @@ def estimate_itemsets(
     max_length: int | None = None,
     confidence: float = 0.95,
     *,
-    of: Of = "baskets",
+    of: EstimateScope = "baskets",
 ) -> pl.DataFrame:
     """The itemsets that were frequent before baskets were randomized, estimated from a release of `RandomizeBaskets`.
 
@@ -119,7 +119,7 @@ def _list_frequent_rows(itemsets: ExploredItemsets) -> Iterator[_FrequentRow]:
 
 
 def explore_itemsets(
-    release: Release, min_support: Support, max_length: int | None, confidence: float, of: Of
+    release: Release, min_support: Support, max_length: int | None, confidence: float, scope: EstimateScope
 ) -> ExploredItemsets:
     """Every set whose interval reaches the threshold, and whose subsets' intervals do."""
     distortion, baskets = get_distortion(release), release.data
@@ -129,7 +129,7 @@ def explore_itemsets(
         raise PolicyError("max_length must be a whole number of items, at least 1, or None")
     if not distortion.informative:
         raise PolicyError("items are published as often whatever the truth is, so no support can be estimated")
-    inverse = DistortionInverse.make(distortion, len(baskets), confidence, of)
+    inverse = DistortionInverse.make(distortion, len(baskets), confidence, scope)
     threshold = compute_least_count(min_support, len(baskets)) / len(baskets)
     places = _number_possible_items(baskets, distortion)
     singles = _estimate_items(baskets, places, inverse)

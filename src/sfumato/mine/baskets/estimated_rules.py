@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.baskets import Item
-from sfumato.mine.baskets.distortion_inverse import Of
+from sfumato.mine.baskets.distortion_inverse import EstimateScope
 from sfumato.mine.baskets.estimated_itemsets import ExploredItemsets, explore_itemsets
 from sfumato.public.thresholds import Confidence, Support, parse_exact_confidence
 from sfumato.release import Release
@@ -36,7 +36,7 @@ def estimate_rules(
     max_length: int | None = None,
     confidence: float = 0.95,
     *,
-    of: Of = "baskets",
+    of: EstimateScope = "baskets",
 ) -> pl.DataFrame:
     """The rules that held before baskets were randomized, estimated from a release of `RandomizeBaskets`.
 

@@ -38,7 +38,7 @@ Piece = TypeVar("Piece")
 STEP = "Looking for frequent itemsets"
 FIRST_WORK = 4_000_000
 WORK = 40_000_000
-ALONE = 0.004
+THREAD_DELAY = 0.004
 """Seconds before a second thread pays off."""
 BATCHES = 64
 
@@ -147,7 +147,7 @@ class _ThreadedSearch(Generic[Piece]):
             progress.report_progress(STEP, worker.task, tasks)
             if is_full:
                 pieces.append(worker.drain())
-            if time.monotonic() - begin > ALONE and (os.cpu_count() or 1) > 1:
+            if time.monotonic() - begin > THREAD_DELAY and (os.cpu_count() or 1) > 1:
                 self.done_count = worker.stop_after_task()
                 self._cut()
                 pieces += self._run_together(worker)

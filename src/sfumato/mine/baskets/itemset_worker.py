@@ -14,12 +14,12 @@ from sfumato.kernels.baskets import itemsets_bitmaps, itemsets_lists, itemsets_o
 from sfumato.kernels.baskets.itemsets_bitmaps import BitmapStack, SearchRoot, open_root, search_bitmaps
 from sfumato.kernels.baskets.itemsets_lists import ListSearch, search_lists
 from sfumato.kernels.baskets.itemsets_output import (
-    ALL,
-    CLOSED,
-    DONE,
+    ALL_PATTERNS,
+    CLOSED_PATTERNS,
     FULL,
     GROW,
-    MAXIMAL,
+    MAXIMAL_PATTERNS,
+    SEARCH_DONE,
     SetBuffer,
     SetPath,
     give_everywhere,
@@ -34,7 +34,7 @@ Keep = Callable[[Codes, Ints, Ints], Piece]
 
 BUFFER_CODES = 1 << 17
 BUFFER_SETS = 1 << 15
-UNBOUNDED = 1 << 62
+NO_LIMIT = 1 << 62
 _SHORT: dict[int, tuple[str, tuple[str, ...]]] = {
     itemsets_output.PATH_ROWS: ("_path", ("rows",)),
     itemsets_output.PATH_PERFECT: ("_path", ("perfect",)),
@@ -84,7 +84,7 @@ class SearchWorker(Generic[Piece]):
         self._make_stack()
         state, everywhere, costs = self._state, layout.everywhere, question.costs
         state[itemsets_output.LEAST], state[itemsets_output.KIND] = question.least, question.kind
-        state[itemsets_output.MAX_LENGTH] = question.max_length or UNBOUNDED
+        state[itemsets_output.MAX_LENGTH] = question.max_length or NO_LIMIT
         state[itemsets_output.PAIR_COST], state[itemsets_output.LIST_COST] = costs.pair, costs.list
         state[itemsets_output.WORD_COST], state[itemsets_output.MAP_COST] = costs.word, costs.map
         state[itemsets_output.FOLD], state[itemsets_output.DEPTH] = question.folds, -1
@@ -157,15 +157,15 @@ class SearchWorker(Generic[Piece]):
         layout, state = self._layout, self._state
         state[itemsets_output.PENDING_SUPPORT] = layout.rows
         size = layout.everywhere.size
-        if self._question.kind == ALL:
+        if self._question.kind == ALL_PATTERNS:
             status = FULL
-            while status != DONE:
-                state[itemsets_output.WORK_LEFT] = UNBOUNDED
+            while status != SEARCH_DONE:
+                state[itemsets_output.WORK_LEFT] = NO_LIMIT
                 status = give_everywhere(state, self._output, self._path)
                 if status == FULL:
                     yield self.drain()
             return
-        is_asked_for = self._question.kind == CLOSED or not layout.codes.size
+        is_asked_for = self._question.kind == CLOSED_PATTERNS or not layout.codes.size
         if is_asked_for and 0 < size <= state[itemsets_output.MAX_LENGTH]:
             self._output.codes[:size] = layout.everywhere
             self._output.ends[0], self._output.supports[0] = size, layout.rows
@@ -174,7 +174,7 @@ class SearchWorker(Generic[Piece]):
     def begin(self, first: int, stop: int) -> None:
         """Take tasks `first` to `stop`."""
         if self._layout.bits is None:
-            self._frames[0, itemsets_lists.AT], self._frames[0, itemsets_lists.LIST_ITEMS] = first, stop
+            self._frames[0, itemsets_lists.ITEM_INDEX], self._frames[0, itemsets_lists.LIST_ITEMS] = first, stop
             return
         self._learn()
         length = self._layout.everywhere.size if self._question.kind else 0
@@ -184,8 +184,8 @@ class SearchWorker(Generic[Piece]):
     def task(self) -> int:
         """The first task that was not started."""
         if self._layout.bits is None:
-            return int(self._frames[0, itemsets_lists.AT])
-        return int(self._stack.frames[0, itemsets_bitmaps.AT])
+            return int(self._frames[0, itemsets_lists.ITEM_INDEX])
+        return int(self._stack.frames[0, itemsets_bitmaps.BRANCH_INDEX])
 
     def stop_after_task(self) -> int:
         """Leave the tasks that were not started to others; returns the first of them."""
@@ -197,7 +197,7 @@ class SearchWorker(Generic[Piece]):
 
     def search_in_steps(self, work: int) -> Iterator[bool]:
         """Search until done; regularly yield whether the buffer is full and must be drained."""
-        while (status := self._advance_search(work)) != DONE:
+        while (status := self._advance_search(work)) != SEARCH_DONE:
             yield status == FULL
         self._tell()
 
@@ -239,28 +239,30 @@ class SearchWorker(Generic[Piece]):
 
     def _learn(self) -> None:
         """Take over the maximal sets that other threads have found."""
-        if self._question.kind != MAXIMAL:
+        if self._question.kind != MAXIMAL_PATTERNS:
             return
         words = -(-self._layout.codes.size // 64)
         for finder, masks in self._found_by_all[self._known_count :]:
             if finder is self:
                 continue
-            known_words = int(self._state[itemsets_output.FOUND]) * words
+            known_words = int(self._state[itemsets_output.FOUND_COUNT]) * words
             if known_words + masks.size > self._stack.maximal_sets.size:
                 self._stack = self._stack._replace(
                     maximal_sets=_lengthen_array(self._stack.maximal_sets, 2 * (known_words + masks.size))
                 )
             self._stack.maximal_sets[known_words : known_words + masks.size] = masks
-            self._state[itemsets_output.FOUND] += masks.size // max(words, 1)
+            self._state[itemsets_output.FOUND_COUNT] += masks.size // max(words, 1)
         self._known_count = len(self._found_by_all)
-        self._shared_sets = int(self._state[itemsets_output.FOUND])
+        self._shared_sets = int(self._state[itemsets_output.FOUND_COUNT])
 
     def _tell(self) -> None:
         """Share the maximal sets found since the last tasks were taken with other threads."""
-        if self._question.kind != MAXIMAL or self._layout.bits is None:
+        if self._question.kind != MAXIMAL_PATTERNS or self._layout.bits is None:
             return
         words = -(-self._layout.codes.size // 64)
-        new = self._stack.maximal_sets[self._shared_sets * words : int(self._state[itemsets_output.FOUND]) * words]
+        new = self._stack.maximal_sets[
+            self._shared_sets * words : int(self._state[itemsets_output.FOUND_COUNT]) * words
+        ]
         if new.size:
             self._found_by_all.append((self, new.copy()))
 

@@ -31,7 +31,7 @@ PathLike = str | os.PathLike[str]
 Lists = list[list[int]] | list[list[str]]
 
 _TAG = re.compile(r"#([A-Z]+):\s*(\S+)")
-_NOTHING = "# no pattern"
+_EMPTY_LINE = "# no pattern"
 
 
 def write_itemsets(
@@ -58,7 +58,7 @@ def write_itemsets(
         if future is not None:
             count += future.result()
         if not count:
-            out.write(f"{_NOTHING}\n".encode())
+            out.write(f"{_EMPTY_LINE}\n".encode())
     return count
 
 
@@ -164,7 +164,7 @@ class _LineWriter:
 def _save_pattern_lines(path: Path, header: list[str], body: list[str]) -> None:
     from sfumato.data.items.basket_files import write_text
 
-    write_text(path, [*header, *(body or [_NOTHING])])
+    write_text(path, [*header, *(body or [_EMPTY_LINE])])
 
 
 def _number_item_names(path: Path, lists: Lists) -> tuple[list[str], dict[int | str, str]]:

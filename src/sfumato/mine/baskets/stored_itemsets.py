@@ -27,7 +27,7 @@ from sfumato.public.thresholds import Support, compute_least_count
 if TYPE_CHECKING:
     import polars as pl
 
-_WHAT = "the search for itemsets"
+_SEARCH_NAME = "the search for itemsets"
 _CURE = "raise min_support"
 
 
@@ -83,7 +83,7 @@ def take_frequent_items(baskets: StoredBaskets, least: int) -> Baskets:
     If some have none, there is an empty basket, so that no item is in every basket that is not in all of them.
     """
     frequent = baskets.counts >= least
-    frequent_baskets = baskets.take(frequent, frequent, _WHAT, _CURE).baskets
+    frequent_baskets = baskets.take(frequent, frequent, _SEARCH_NAME, _CURE).baskets
     if len(frequent_baskets) == len(baskets):
         return frequent_baskets
     return Baskets(

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 METHOD = "encode_bloom"
-UNKEYED = b""
+NO_KEY = b""
 """Anyone who knows the hash functions can compute such filters."""
 
 
-def hash_item(item: Item, bits: int, hashes: int, secret: bytes = UNKEYED) -> tuple[int, ...]:
+def hash_item(item: Item, bits: int, hashes: int, secret: bytes = NO_KEY) -> tuple[int, ...]:
     """The bits that an item sets: k keyed hashes (HMAC-SHA-256), each of range m. Some may coincide."""
     marks = (hmac.new(secret, f"{number}:{item}".encode(), hashlib.sha256).digest() for number in range(hashes))
     return tuple(int.from_bytes(mark, "big") % bits for mark in marks)

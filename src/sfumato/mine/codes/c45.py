@@ -104,10 +104,10 @@ class C45Tree:
     def apply(self, records: Any) -> Ints:
         """The node that each record ends at: a leaf, or a test that has no branch for its word."""
         table = records if isinstance(records, Table) else Table.of(records)
-        used = set(np.unique(self.nodes.column[self.nodes.column >= 0]).tolist())
+        used_columns = set(np.unique(self.nodes.column[self.nodes.column >= 0]).tolist())
         empty_cells = np.zeros(0, dtype=np.int64)
         cells = [
-            column.read(table.frame, table.source) if index in used else empty_cells
+            column.read(table.frame, table.source) if index in used_columns else empty_cells
             for index, column in enumerate(self.columns)
         ]
         return NodeCells(tuple(cells)).reach(self.nodes, len(table))

@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.arrays import Flags
 from sfumato.errors import DataError
 from sfumato.mine.codes.c45 import BranchColumn, C45Tree
-from sfumato.mine.codes.c45_nodes import NONE, C45Nodes
+from sfumato.mine.codes.c45_nodes import NO_NODE, C45Nodes
 
 FORM = 1
 """The version of the JSON form."""
@@ -53,7 +53,7 @@ def build_c45(content: dict[str, Any], source: str) -> C45Tree:
         for name, column_words in zip(content["features"], words, strict=True)
     )
     classes = np.array([str(name) for name in content["classes"]])
-    first = np.where(children > 0, 1 + np.cumsum(children) - children, NONE)
+    first = np.where(children > 0, 1 + np.cumsum(children) - children, NO_NODE)
     nodes = C45Nodes(column, threshold, missing, first, children, word, tally)
     if not _make_a_tree(nodes, columns, len(classes)) or len(set(content["classes"])) != len(classes):
         raise DataError(f"{source}: the nodes do not make a C4.5 tree")
@@ -72,7 +72,7 @@ def _make_a_tree(nodes: C45Nodes, columns: tuple[BranchColumn, ...], classes: in
     if not many or any(len(part) != many for part in parts) or nodes.tally.shape != (many, classes):
         return False
     numeric = np.array([*(column.words is None for column in columns), False])
-    if int(nodes.column.max()) >= len(columns) or int(nodes.column.min()) < NONE:
+    if int(nodes.column.max()) >= len(columns) or int(nodes.column.min()) < NO_NODE:
         return False
     number = numeric[nodes.column] & inner
     has_shape = (
@@ -81,7 +81,7 @@ def _make_a_tree(nodes: C45Nodes, columns: tuple[BranchColumn, ...], classes: in
         and np.array_equal(nodes.children > 0, inner)
         and bool((nodes.first[inner] > np.flatnonzero(inner)).all())
         and bool((nodes.children[number] == 2).all() and np.isfinite(nodes.threshold[number]).all())
-        and bool(np.isin(nodes.missing[number], (0, 1)).all() and (nodes.missing[~number] == NONE).all())
+        and bool(np.isin(nodes.missing[number], (0, 1)).all() and (nodes.missing[~number] == NO_NODE).all())
     )
     return has_shape and _fit_words(nodes, columns, number) and _add_up(nodes)
 
@@ -93,9 +93,9 @@ def _fit_words(nodes: C45Nodes, columns: tuple[BranchColumn, ...], number: Flags
     widths = np.array([0 if column.words is None else len(column.words) for column in columns] + [0])
     parent = np.repeat(np.arange(len(nodes)), nodes.children)
     word, of_words = nodes.word[1:], ~number[parent]
-    fit = np.where(of_words, (word >= 0) & (word < widths[nodes.column[parent]]), word == NONE)
+    fit = np.where(of_words, (word >= 0) & (word < widths[nodes.column[parent]]), word == NO_NODE)
     pairs = np.column_stack((parent, word))[of_words]
-    return int(nodes.word[0]) == NONE and bool(fit.all()) and len(np.unique(pairs, axis=0)) == len(pairs)
+    return int(nodes.word[0]) == NO_NODE and bool(fit.all()) and len(np.unique(pairs, axis=0)) == len(pairs)
 
 
 def _add_up(nodes: C45Nodes) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.mine.codes.c45_entropy import tabulate_information, tabulate_logs
-from sfumato.mine.codes.c45_nodes import NONE, C45Nodes, widen_sides
+from sfumato.mine.codes.c45_nodes import NO_NODE, C45Nodes, widen_sides
 from sfumato.mine.codes.c45_splits import C45Column, ColumnTests, OpenNodes, choose_tests
 from sfumato.runtime.progress import report_progress
 
@@ -25,7 +25,7 @@ def grow_c45(columns: tuple[C45Column, ...], classes: Ints, count: int, min_rows
     """The whole tree, without branches that do not lower the errors on the training rows."""
     grower = _Grower(columns, classes, count, min_rows)
     rows, node, nodes = np.arange(len(classes)), np.zeros(len(classes), dtype=np.int64), 1
-    words = np.full(1, NONE, dtype=np.int64)
+    words = np.full(1, NO_NODE, dtype=np.int64)
     while nodes:
         rows, node, words = grower.grow_level(rows, node, words)
         nodes = len(words)
@@ -57,7 +57,7 @@ class _Grower:
         tally = np.bincount(node * self.count + classes, minlength=len(words) * self.count).reshape(-1, self.count)
         sizes = tally.sum(axis=1)
         open_nodes = np.flatnonzero((tally.max(axis=1) < sizes) & (sizes >= 2 * self.min_rows))
-        column, cut = (np.full(len(words), NONE, dtype=np.int64) for _ in range(2))
+        column, cut = (np.full(len(words), NO_NODE, dtype=np.int64) for _ in range(2))
         if len(open_nodes) and self.columns:
             level = self._open(rows, node, classes, tally, open_nodes)
             test_columns, tests = choose_tests(self.columns, level, len(self.classes))
@@ -66,7 +66,7 @@ class _Grower:
         return self._branch(rows[go_on], node[go_on], column, cut, words, tally)
 
     def _open(self, rows: Ints, node: Ints, classes: Ints, tally: Ints, open_nodes: Ints) -> OpenNodes:
-        number = np.full(len(tally), NONE, dtype=np.int64)
+        number = np.full(len(tally), NO_NODE, dtype=np.int64)
         number[open_nodes] = np.arange(len(open_nodes))
         row_mask = number[node] >= 0
         return OpenNodes(
@@ -81,7 +81,7 @@ class _Grower:
 
     def _branch(self, rows: Ints, node: Ints, column: Ints, cut: Ints, words: Ints, tally: Ints) -> _LevelRows:
         """Send rows to the children: the sides of a threshold, or one for each word, in order of appearance."""
-        branch, missing = np.zeros(len(rows), dtype=np.int64), np.full(len(column), NONE, dtype=np.int64)
+        branch, missing = np.zeros(len(rows), dtype=np.int64), np.full(len(column), NO_NODE, dtype=np.int64)
         sides = np.tile([-np.inf, np.inf], (len(column), 1))
         sides[column < 0] = np.nan
         for index in np.unique(column[column >= 0]):
@@ -104,16 +104,16 @@ class _Grower:
         keys, child = _number_keys(node * width + branch, len(column) * width)
         parents = keys // width
         children = np.bincount(parents, minlength=len(column))
-        first = np.where(children > 0, np.cumsum(children) - children, NONE)
+        first = np.where(children > 0, np.cumsum(children) - children, NO_NODE)
         self.levels.append(C45Nodes(column, sides.mean(axis=1), missing, first, children, words, tally))
-        return _LevelRows(rows, child, np.where(missing[parents] >= 0, NONE, keys % width))
+        return _LevelRows(rows, child, np.where(missing[parents] >= 0, NO_NODE, keys % width))
 
     def join_levels(self) -> C45Nodes:
         """All levels as one tree."""
         nodes = C45Nodes(
             *(np.concatenate([getattr(level, part.name) for level in self.levels]) for part in fields(C45Nodes))
         )
-        first = np.where(nodes.children > 0, 1 + np.cumsum(nodes.children) - nodes.children, NONE)
+        first = np.where(nodes.children > 0, 1 + np.cumsum(nodes.children) - nodes.children, NO_NODE)
         return replace(nodes, first=first)
 
 
@@ -128,7 +128,7 @@ def _number_keys(keys: Ints, most: int) -> tuple[Ints, Ints]:
 
 def _take_cuts(test_columns: Ints, tests: list[ColumnTests]) -> Ints:
     cuts = np.array([test.cut for test in tests])
-    return np.where(test_columns >= 0, cuts[test_columns, np.arange(len(test_columns))], NONE)
+    return np.where(test_columns >= 0, cuts[test_columns, np.arange(len(test_columns))], NO_NODE)
 
 
 def _choose_missing_sides(node: Ints, upper: Flags, nodes: int) -> Ints:

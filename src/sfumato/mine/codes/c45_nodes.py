@@ -10,7 +10,7 @@ import numpy as np
 from sfumato.arrays import Flags, Floats, Ints, Singles
 from sfumato.mine.codes.c45_splits import C45Column
 
-NONE = -1
+NO_NODE = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +68,10 @@ class C45Nodes:
         many, is_test, missing = children[node_order], children[node_order] > 0, self.missing[node_order]
         missing = np.where(turned_mask[node_order] & (missing >= 0), 1 - missing, missing)
         return C45Nodes(
-            np.where(is_test, self.column[node_order], NONE),
+            np.where(is_test, self.column[node_order], NO_NODE),
             np.where(is_test, self.threshold[node_order], np.nan),
-            np.where(is_test, missing, NONE),
-            np.where(is_test, 1 + np.cumsum(many) - many, NONE),
+            np.where(is_test, missing, NO_NODE),
+            np.where(is_test, 1 + np.cumsum(many) - many, NO_NODE),
             many,
             self.word[node_order],
             self.tally[node_order],

@@ -30,7 +30,7 @@ from sfumato.runtime.progress import report_progress
 from sfumato.table import Table
 
 _CHUNK = 2**16
-_TEARING = {"min_samples_leaf": 1, "min_weight_fraction_leaf": 0.0, "class_weight": None}
+_HARMLESS_SETTINGS = {"min_samples_leaf": 1, "min_weight_fraction_leaf": 0.0, "class_weight": None}
 """Settings that may split inside a run of one class, or round sums differently there, and when they do not."""
 _DRAWS = "draws thresholds at random between codes: its trees cannot be decoded"
 _SAVE_XGBOOST = 'is decoded from its file: have the provider call save_model("trees.json")'
@@ -114,7 +114,7 @@ def refuse_settings(model: Any, key: TreeKey) -> None:
             "some codes descend as values rise, so that branches swap sides and columns are drawn for other nodes: "
             'encode with direction="monotone" for forests and for max_features'
         )
-    tearing_names = [name for name, harmless in _TEARING.items() if settings.get(name, harmless) != harmless]
+    tearing_names = [name for name, harmless in _HARMLESS_SETTINGS.items() if settings.get(name, harmless) != harmless]
     if key.is_permuted and tearing_names:
         raise PolicyError(
             f"{', '.join(tearing_names)} can make a tree split a pure piece, whose values are permuted: encode with "
@@ -261,12 +261,12 @@ class DecodingTable:
 
     def walk_bag(self, nodes: Any, bag: tuple[Ints, Ints], order: Ints, classes: int) -> NodeWalk:
         """Send the rows of a bag down a tree."""
-        from sfumato.kernels.codes.tree_walk import FALLING, FEATURE, LEFT, NodeTally, sum_children, walk_tree
+        from sfumato.kernels.codes.tree_walk import FEATURE, IS_FALLING, LEFT_NODE, NodeTally, sum_children, walk_tree
 
         names = ("left_child", "right_child", "feature", "missing_go_to_left")
         parts = np.column_stack([nodes[name] for name in names] + [np.zeros(len(nodes["feature"]))]).astype(np.int32)
-        tests = parts[:, LEFT] >= 0
-        parts[tests, FALLING] = ~self.is_rising[parts[tests, FEATURE]]
+        tests = parts[:, LEFT_NODE] >= 0
+        parts[tests, IS_FALLING] = ~self.is_rising[parts[tests, FEATURE]]
         threshold = nodes["threshold"].astype(np.float64)
         class_codes = order[self.classes]
         rows, weights = bag

@@ -208,12 +208,12 @@ class _TreeTextReader:
 
     def build_tree(self) -> WrittenTree:
         """The tree read."""
-        used = [name for name in dict.fromkeys(self.names) if name]
-        bare = all(re.fullmatch(r"feature_\d+", name) for name in used)
-        column_index = {name: int(name[8:]) if bare else index for index, name in enumerate(used)}
+        used_names = [name for name in dict.fromkeys(self.names) if name]
+        bare = all(re.fullmatch(r"feature_\d+", name) for name in used_names)
+        column_index = {name: int(name[8:]) if bare else index for index, name in enumerate(used_names)}
         return WrittenTree(
             self.source,
-            None if bare else tuple(used),
+            None if bare else tuple(used_names),
             np.array(self.left, dtype=np.int64),
             np.array(self.right, dtype=np.int64),
             np.array([column_index.get(name, -2) for name in self.names], dtype=np.int64),

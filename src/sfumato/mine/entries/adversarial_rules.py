@@ -24,7 +24,7 @@ from sfumato.data.cells.private_entries import AnyEntries, build_private_mask
 from sfumato.data.roles.role import Role
 from sfumato.errors import PolicyError
 from sfumato.mine.entries.adversarial_search import PART, SearchBudget, find_adversarial_rules
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
+from sfumato.mine.entries.cells import MISSING_ITEM, PRIVATE, PUBLIC, TableCells
 from sfumato.mine.entries.rule_arrays import RuleArrays
 from sfumato.public.thresholds import Confidence, Support, compute_least_count, parse_exact_confidence
 from sfumato.randomness import Randomness
@@ -160,10 +160,14 @@ def _list_exposed_rows(cells: TableCells, rule_arrays: RuleArrays) -> tuple[Ints
     start = np.concatenate([[0], np.cumsum(rule_arrays.hidden_fit, dtype=np.int64)])
     exposed_rows = np.zeros(int(start[-1]), dtype=np.int32)
     hiding_rows = np.flatnonzero((cells.states == PRIVATE).any(axis=1)).astype(np.int32)
-    public_sets, used = _build_row_sets(cells, rule_arrays, hiding_rows, PUBLIC)
+    public_sets, used_items = _build_row_sets(cells, rule_arrays, hiding_rows, PUBLIC)
     secret, _ = _build_row_sets(cells, rule_arrays, hiding_rows, PRIVATE)
     rules = ListedRules(
-        public_sets, rule_arrays.start, used[rule_arrays.items], rule_arrays.antecedent, used[rule_arrays.target]
+        public_sets,
+        rule_arrays.start,
+        used_items[rule_arrays.items],
+        rule_arrays.antecedent,
+        used_items[rule_arrays.target],
     )
     for begin in range(0, len(rule_arrays), STRIDE):
         report_progress("rows exposed", begin, len(rule_arrays))
@@ -176,19 +180,19 @@ def _build_row_sets(cells: TableCells, rule_arrays: RuleArrays, rows: Codes | sl
     """For each item in a rule, the rows, as bits, that have it in this state; and each item's index."""
     from sfumato.kernels.entries.adversarial_marks import set_row_bits
 
-    used = np.unique(np.concatenate([rule_arrays.items, rule_arrays.target]))
+    used_items = np.unique(np.concatenate([rule_arrays.items, rule_arrays.target]))
     # The last index is for missing entries.
     item_rows = np.full(int(cells.first[-1]) + 1, -1, dtype=np.int32)
-    item_rows[used] = np.arange(len(used))
-    codes = np.where(cells.states[rows] == state, cells.codes[rows], NOTHING)
-    sets = np.zeros((len(used), -(-len(codes) // 64)), dtype=np.uint64)
+    item_rows[used_items] = np.arange(len(used_items))
+    codes = np.where(cells.states[rows] == state, cells.codes[rows], MISSING_ITEM)
+    sets = np.zeros((len(used_items), -(-len(codes) // 64)), dtype=np.uint64)
     set_row_bits(item_rows[codes], sets)
     return sets, item_rows
 
 
 def _compute_lifts(cells: TableCells, rule_arrays: RuleArrays) -> Floats:
     """The public confidence of each rule divided by the share of its value among visible entries of its column."""
-    public_codes = cells.codes[(cells.states == PUBLIC) & (cells.codes != NOTHING)]
+    public_codes = cells.codes[(cells.states == PUBLIC) & (cells.codes != MISSING_ITEM)]
     counts = np.bincount(public_codes, minlength=int(cells.first[-1]))
     column_counts = np.add.reduceat(np.append(counts, 0), cells.first[:-1])
     column = np.searchsorted(cells.first, rule_arrays.target, side="right") - 1

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Bytes, Codes, Flags, Ints
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
+from sfumato.mine.entries.cells import MISSING_ITEM, PRIVATE, PUBLIC, TableCells
 from sfumato.mine.entries.rule_arrays import RuleArrays, build_no_rules, join_rule_arrays
 from sfumato.runtime import progress
 
@@ -173,7 +173,7 @@ def _pack_table(
 
 def _encode_states(codes: Codes, states: Bytes, items: int) -> Codes:
     cell = np.where(states == PRIVATE, codes + np.int32(items), codes)
-    cell[(codes == NOTHING) | ((states != PRIVATE) & (states != PUBLIC))] = 2 * items
+    cell[(codes == MISSING_ITEM) | ((states != PRIVATE) & (states != PUBLIC))] = 2 * items
     return cell
 
 
@@ -187,7 +187,9 @@ def _order_rows(cells: TableCells, states: Bytes) -> Ints:
             break
         codes = cells.codes[:, column]
         key *= high - low + 1
-        key += np.where((codes != NOTHING) & (states[:, column] == PUBLIC), codes - np.int32(low), np.int32(high - low))
+        key += np.where(
+            (codes != MISSING_ITEM) & (states[:, column] == PUBLIC), codes - np.int32(low), np.int32(high - low)
+        )
     return np.argsort(key, kind="stable")
 
 
@@ -260,7 +262,7 @@ class _KernelSearch:
             pairs=np.zeros((ROOM, adversarial_frames.PAIR_FIELDS), dtype=np.int64),
         )
         self._stacks.state[adversarial_frames.STATE_DEPTH] = -1
-        self._stacks.frames[0, adversarial_frames.HIDING : adversarial_frames.FRAME_END + 1] = np.cumsum(
+        self._stacks.frames[0, adversarial_frames.HIDING_BEGIN : adversarial_frames.FRAME_END + 1] = np.cumsum(
             [0, *map(len, runs)]
         )
         self._stacks.frames[0, adversarial_frames.FRAME_COLUMN] = -1

@@ -28,7 +28,7 @@ _DENSE = 1 << 21
 """Up to this many distinct keys are looked up in a plain table, more in a sorted list."""
 _MANY = 20_000
 """From this many rows, compiled loops are worth loading."""
-_OFTEN = 256
+_REPORT_INTERVAL = 256
 """Progress is reported after this many sets of columns."""
 _EXACT = 1 << 62
 _PART = 1 << 20
@@ -102,7 +102,7 @@ class AgreementQuestion:
                 parent, next_column = open_sets.pop()
                 look(self._refine_groups(parent, columns[next_column]), next_column + 1)
                 set_count += 1
-                if set_count % _OFTEN == 0:
+                if set_count % _REPORT_INTERVAL == 0:
                     report_progress(step, set_count)
         except MemoryError:
             raise DataError(

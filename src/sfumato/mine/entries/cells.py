@@ -17,9 +17,9 @@ from sfumato.data.roles.role import Role
 from sfumato.errors import DataError
 from sfumato.table import Table
 
-NOTHING = -1
+MISSING_ITEM = -1
 """The code of a missing entry."""
-PUBLIC, PRIVATE, BLANKED = 0, 1, 2
+PUBLIC, PRIVATE, BLANK = 0, 1, 2
 """Whether an adversary sees an entry; a blanked one was hidden to protect the private ones."""
 
 
@@ -33,9 +33,9 @@ class TableCells:
     first: Codes
     """The items of column j are `first[j]` up to `first[j + 1]`."""
     codes: Codes
-    """The item of each entry; `NOTHING` where it is missing. Of a large table they may be narrower than 32 bits."""
+    """The item of each entry; `MISSING_ITEM` where it has none. Of a large table they may be narrower than 32 bits."""
     states: Bytes
-    """`PUBLIC`, `PRIVATE` or `BLANKED`; missing entries are public, and hold nothing."""
+    """`PUBLIC`, `PRIVATE` or `BLANK`; missing entries are public, and hold nothing."""
 
     @classmethod
     def of(cls, table: Table, private: Flags) -> TableCells:
@@ -51,10 +51,10 @@ class TableCells:
             raise DataError(
                 f"{table.source}: {first[-1]} distinct values are too many to be numbered; discretize columns"
             )
-        codes = np.full((frame.height, len(column_indices)), NOTHING, dtype=np.int32)
+        codes = np.full((frame.height, len(column_indices)), MISSING_ITEM, dtype=np.int32)
         for index, (numbers, _) in enumerate(coded_columns):
-            codes[:, index] = np.where(numbers < 0, NOTHING, numbers + first[index])
-        states = np.where(private[:, column_indices] & (codes != NOTHING), PRIVATE, PUBLIC).astype(np.uint8)
+            codes[:, index] = np.where(numbers < 0, MISSING_ITEM, numbers + first[index])
+        states = np.where(private[:, column_indices] & (codes != MISSING_ITEM), PRIVATE, PUBLIC).astype(np.uint8)
         names = tuple(frame.columns[index] for index in column_indices)
         return cls(names, values, first.astype(np.int32), codes, np.ascontiguousarray(states))
 

@@ -133,9 +133,9 @@ class Reconstruction:
         if not ((shares >= 0) & (shares <= 1)).all():
             raise PolicyError("quantiles must be shares between 0 and 1")
         share_sums = np.concatenate([[0.0], np.cumsum(self.fine_probabilities)])
-        used = np.flatnonzero(self.fine_probabilities > 0)
+        used_bins = np.flatnonzero(self.fine_probabilities > 0)
         # Skip bins of probability 0: nothing lies before the first one that is not.
-        places = np.concatenate([[used[0]], used + 1])
+        places = np.concatenate([[used_bins[0]], used_bins + 1])
         values = np.interp(shares * share_sums[-1], share_sums[places], self.fine_edges[places])
         return float(values) if shares.ndim == 0 else values
 

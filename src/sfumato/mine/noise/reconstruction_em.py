@@ -38,7 +38,7 @@ MOST = 10_000
 _GROUPS = 80
 _IN_GROUP = 10
 _PARAMETER, _ERROR, _ON = 2.0, 1_000.0, 1.5
-_AHEAD, _FAR = 4, 512
+_STEP_RATIO, _FAR = 4, 512
 _COARSE = 256
 
 
@@ -276,7 +276,7 @@ def _balance_fit_and_risk(step: EmStep, start: Floats, fit: ChiSquareFit, risk: 
             best, least = step_count, total_cost
         # From here on, risk alone exceeds the current sum; or nothing improves: in 1,168 cases of many kinds it never
         # did.
-        if step_count >= _ON * best and (cost >= least or step_count >= max(_AHEAD * best, _FAR)):
+        if step_count >= _ON * best and (cost >= least or step_count >= max(_STEP_RATIO * best, _FAR)):
             break
     if not kept_estimates:
         return EmEstimate(start, 0, "iterations")

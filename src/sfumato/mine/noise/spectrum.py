@@ -19,7 +19,7 @@ import numpy as np
 from sfumato.arrays import Floats
 
 # Eigenvalues of a correlation matrix that are smaller than this are rounding errors of 0.
-_NOTHING = 1e-10
+_ZERO_SIZE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,7 @@ def compute_spectrum(noisy_moments: NoisyMoments, noise: Floats) -> Spectrum:
     """Compare the covariance of noisy numbers with that of the noise, whatever its shape and the columns' units."""
     scale = np.sqrt(noise.diagonal())
     sizes, axes = np.linalg.eigh(noise / np.outer(scale, scale))
-    loud = sizes > _NOTHING
+    loud = sizes > _ZERO_SIZE
     root, axes_loud, axes_silent = np.sqrt(sizes[loud]), axes[:, loud], axes[:, ~loud]
     whiten = (axes_loud / root).T / scale
     back_matrix = scale[:, None] * axes_loud * root

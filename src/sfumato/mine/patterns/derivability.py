@@ -212,13 +212,13 @@ def _name_mask_items(mask: int, names: Items) -> Items:
 
 def _decode_records(inferences: SupportReasoning, names: Items) -> Iterator[ForcedPattern]:
     """The records as patterns."""
-    from sfumato.kernels.patterns.small_patterns import DERIVED, EITHER
+    from sfumato.kernels.patterns.small_patterns import DERIVED, EITHER_SET
 
     for kind, node, item, mask, other, least, most in inferences.records.tolist():
         if kind == DERIVED:
             continue
         members = inferences.known_sets.list_members(node) + (() if item < 0 else (item,))
-        masks = (mask, other) if kind == EITHER else (mask,)
+        masks = (mask, other) if kind == EITHER_SET else (mask,)
         yield ForcedPattern(
             tuple(_build_conjunction(members, present_mask, names) for present_mask in masks), least, most
         )

@@ -21,8 +21,8 @@ from sfumato.rules import Rules
 from sfumato.table import Table
 
 NOT = "not "
-EQUALS, BELOW = " = ", " < "
-OTHER = "other"
+EQUALS, LESS_THAN = " = ", " < "
+OTHER_VALUE = "other"
 """The name of all classes that are not distinguished."""
 
 
@@ -49,7 +49,7 @@ def name_target(rules: Rules) -> str:
 def name_class(rule: RuleCount) -> str:
     """The class that a rule says."""
     condition = str(rule.right[0])
-    return OTHER if condition.startswith(NOT) else condition.partition(EQUALS)[2]
+    return OTHER_VALUE if condition.startswith(NOT) else condition.partition(EQUALS)[2]
 
 
 def choose_rules(rules: Rules, table: Table) -> Ints:
@@ -79,7 +79,7 @@ def flag_known_classes(rules: Rules, table: Table) -> Flags:
 
 def reads_as_condition(column: str) -> bool:
     """Whether a column name makes conditions ambiguous."""
-    return EQUALS in column or BELOW in column or column.startswith(NOT)
+    return EQUALS in column or LESS_THAN in column or column.startswith(NOT)
 
 
 class CellHolders:
@@ -106,7 +106,7 @@ class CellHolders:
     def _look_up(self, condition: str) -> Flags:
         # Rules are about no column that reads like a condition, so "not a = b" is never about a column "not a".
         for name in (name for name in self.table.frame.columns if not reads_as_condition(name)):
-            for start, sign in ((f"{name}{mark}", mark) for mark in (EQUALS, BELOW)):
+            for start, sign in ((f"{name}{mark}", mark) for mark in (EQUALS, LESS_THAN)):
                 if condition.startswith(start):
                     return flag_cells(self.table.frame[name], sign, condition.removeprefix(start))
         if condition.startswith(NOT):

@@ -23,19 +23,19 @@ from sfumato.baskets import Item
 from sfumato.errors import PolicyError
 from sfumato.sequences import Sequences, refuse_other_data
 
-UNBOUNDED = 1 << 62
+NO_LIMIT = 1 << 62
 
 
 class MatchLimits(NamedTuple):
     """The limits of a match as numbers."""
 
-    max_gap: int = UNBOUNDED
-    window: int = UNBOUNDED
+    max_gap: int = NO_LIMIT
+    window: int = NO_LIMIT
 
     @property
     def is_free(self) -> bool:
         """Whether there is no limit."""
-        return min(self) >= UNBOUNDED
+        return min(self) >= NO_LIMIT
 
 
 def contains(
@@ -103,4 +103,4 @@ def check_limits(max_gap: int | None, window: int | None) -> MatchLimits:
     for name, value, least in (("max_gap", max_gap, 0), ("window", window, 1)):
         if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
             raise PolicyError(f"{name} must be a whole number of elements, at least {least}, or None for no limit")
-    return MatchLimits(*(UNBOUNDED if limit is None else min(limit, UNBOUNDED) for limit in (max_gap, window)))
+    return MatchLimits(*(NO_LIMIT if limit is None else min(limit, NO_LIMIT) for limit in (max_gap, window)))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _LINE = re.compile(r"((?:[^#\s]+\s+)+)#SUP:\s*(\d+)\s*$")
-_NOTHING = "# no pattern"
+_EMPTY_LINE = "# no pattern"
 _END = "-1"
 
 
@@ -36,7 +36,7 @@ def save_subsequences(patterns: pl.DataFrame, path: str | PathLike[str]) -> None
         " ".join(word for element in row for word in (*(word_of[item] for item in element), _END)) + f" #SUP: {support}"
         for row, support in zip(rows, patterns["support"].to_list(), strict=True)
     ]
-    write_text(file, [*header, *(lines or [_NOTHING])])
+    write_text(file, [*header, *(lines or [_EMPTY_LINE])])
 
 
 def read_subsequences(path: str | PathLike[str]) -> pl.DataFrame:

@@ -39,7 +39,7 @@ from sfumato.sequences import Sequences
 STEP = "Looking for frequent subsequences"
 FIRST_WORK = 4_000_000
 WORK = 40_000_000
-ALONE = 0.004
+THREAD_DELAY = 0.004
 """Seconds before a second thread pays off."""
 MANY_ENTRIES = 1 << 16
 """With this many rows of first items, it does so at once."""
@@ -47,7 +47,7 @@ BATCHES = 16
 SAMPLE = 4096
 MANY_ROWS = 1 << 16
 """This many rows are searched for equal ones in any case; of fewer, a sample first."""
-REPEATED = 0.125
+LEAST_REPEATED = 0.125
 """The least share of rows that others are equal to, for a search over distinct rows."""
 MOST_ROWS = 1 << 25
 """Positions of tokens are numbers of 32 bits."""
@@ -94,8 +94,8 @@ def _lay_lists(
     flat = np.empty(sequences.codes.size + len(sequences) + 1, dtype=np.int32)
     places = np.empty(int(starts[-1]), dtype=np.uint32)
     last_rows = np.full(items, -1, dtype=np.int64)
-    used = subsequences_prepare.lay_rows(sequences.codes, row_offsets, rank, last_rows, flat, starts, places)
-    flat = flat[:used]
+    flat_length = subsequences_prepare.lay_rows(sequences.codes, row_offsets, rank, last_rows, flat, starts, places)
+    flat = flat[:flat_length]
     bounds = np.concatenate(([0], np.flatnonzero(flat == subsequences_prepare.MARK) + 1))
     layout.longest = max(int(np.diff(bounds).max(initial=0)) - 1, 0)
     if items > MOST_ITEMS:
@@ -136,10 +136,10 @@ def _merge_equal_rows(rows: _MarkedSequences, items: int) -> _MarkedSequences:
     count = len(rows.bounds) - 1
     if count < MANY_ROWS:
         sample = rows.bounds[: SAMPLE + 1]
-        if count < SAMPLE or len(find_distinct_rows(rows.flat, sample).firsts) > (1 - REPEATED) * SAMPLE:
+        if count < SAMPLE or len(find_distinct_rows(rows.flat, sample).firsts) > (1 - LEAST_REPEATED) * SAMPLE:
             return rows
     distinct = find_distinct_rows(rows.flat, rows.bounds)
-    if len(distinct.firsts) > (1 - REPEATED) * count:
+    if len(distinct.firsts) > (1 - LEAST_REPEATED) * count:
         return rows
     order = np.argsort(distinct.weights, kind="stable")
     firsts, weights = distinct.firsts[order], distinct.weights[order]
@@ -207,7 +207,7 @@ class _ThreadedSequenceSearch:
 
     def _call_other_thread(self) -> None:
         """Start a second thread once the search has taken some time."""
-        if self.other is None and time.monotonic() - self.began > ALONE:
+        if self.other is None and time.monotonic() - self.began > THREAD_DELAY:
             self._start_other_thread()
 
     def _start_other_thread(self) -> None:

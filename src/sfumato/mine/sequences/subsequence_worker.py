@@ -21,7 +21,7 @@ from sfumato.arrays import Codes, Ints
 from sfumato.kernels.sequences import subsequences_lists, subsequences_masks, subsequences_output
 from sfumato.kernels.sequences.subsequences_lists import SequenceLists, SequenceSearch, TokenScratch
 from sfumato.kernels.sequences.subsequences_masks import MaskRows, MaskStack
-from sfumato.kernels.sequences.subsequences_output import DONE, FULL, GROW, PatternBuffer
+from sfumato.kernels.sequences.subsequences_output import FULL, GROW, SEARCH_DONE, PatternBuffer
 
 if TYPE_CHECKING:
     from sfumato.kernels.sequences.subsequences_closed import ElementRows
@@ -39,16 +39,16 @@ class SubsequenceQuestion:
     """The parameters of a search."""
 
     least: int
-    kind: int = subsequences_output.ALL
+    kind: int = subsequences_output.ALL_PATTERNS
     """0 all, 1 closed, 2 maximal: the kernels' numbers."""
-    max_length: int = subsequences_output.UNBOUNDED
-    max_gap: int = subsequences_output.UNBOUNDED
-    window: int = subsequences_output.UNBOUNDED
+    max_length: int = subsequences_output.NO_LIMIT
+    max_gap: int = subsequences_output.NO_LIMIT
+    window: int = subsequences_output.NO_LIMIT
 
     @property
     def is_limited(self) -> bool:
         """Whether matches have limits."""
-        return min(self.max_gap, self.window) < subsequences_output.UNBOUNDED
+        return min(self.max_gap, self.window) < subsequences_output.NO_LIMIT
 
 
 @dataclass(slots=True)
@@ -183,12 +183,12 @@ class SubsequenceWorker:
             state[subsequences_output.MASK_ITEMS] = layout.codes.size
             subsequences_masks.begin_masks(state, layout.masks, self._stack, first, stop)
         else:
-            self._frames[0, subsequences_lists.AT], self._frames[0, subsequences_lists.STOP] = first, stop
+            self._frames[0, subsequences_lists.ITEM_INDEX], self._frames[0, subsequences_lists.STOP] = first, stop
             self._frames[0, subsequences_lists.ITEMS] = layout.codes.size
 
     def search_in_steps(self, work: int) -> Iterator[bool]:
         """Search until done; regularly yield whether the buffer is full and must be drained."""
-        while (status := self._advance_search(work)) != DONE:
+        while (status := self._advance_search(work)) != SEARCH_DONE:
             yield status == FULL
 
     @property
@@ -309,24 +309,26 @@ def make_mask_stack() -> MaskStack:
 
 def make_join_partners() -> dict[str, Any]:
     """Room for what is near each item of itemsets, what follows and joins it, and how often."""
-    from sfumato.kernels.sequences.subsequences_joins import JOINING
+    from sfumato.kernels.sequences.subsequences_joins import JOIN_OFFSET
 
-    words = {name: np.zeros(JOINING, dtype=np.uint64) for name in ("nearest", "frequent_followers", "frequent_joiners")}
-    return {**words, "pairs": np.zeros(2 * JOINING**2, dtype=np.int64)}
+    words = {
+        name: np.zeros(JOIN_OFFSET, dtype=np.uint64) for name in ("nearest", "frequent_followers", "frequent_joiners")
+    }
+    return {**words, "pairs": np.zeros(2 * JOIN_OFFSET**2, dtype=np.int64)}
 
 
 def make_join_stack(entries: int = 4096) -> JoinStack:
     """A small stack for a search over words of itemsets."""
-    from sfumato.kernels.sequences.subsequences_joins import JOIN_FRAME, JOINING, MOST_CHILDREN, JoinStack
+    from sfumato.kernels.sequences.subsequences_joins import JOIN_FRAME, JOIN_OFFSET, MOST_CHILDREN, JoinStack
 
     children = 8 * MOST_CHILDREN
     return JoinStack(
         np.zeros((8, JOIN_FRAME), dtype=np.int64),
         *_make_empty(children, np.int32, np.int64, np.int64, np.int64, np.uint64, np.uint64, np.uint64),
         *_make_empty(entries, np.uint32, np.uint32, np.uint64),
-        *_make_empty(2 * JOINING, np.int64),
+        *_make_empty(2 * JOIN_OFFSET, np.int64),
         *_make_empty(START, np.uint64),
-        *_make_empty(2 * JOINING, np.uint64, np.uint64),
+        *_make_empty(2 * JOIN_OFFSET, np.uint64, np.uint64),
     )
 
 

@@ -28,7 +28,7 @@ from sfumato.arrays import Codes, Flags, Ints
 from sfumato.baskets import Items
 from sfumato.data.reading.arrow_memory import copy_numbers
 from sfumato.errors import PolicyError
-from sfumato.mine.sequences.containment import UNBOUNDED, check_limits
+from sfumato.mine.sequences.containment import NO_LIMIT, check_limits
 from sfumato.public.marked_items import MARK
 from sfumato.public.thresholds import Support, compute_least_count
 from sfumato.sequences import Sequences, refuse_other_data
@@ -124,7 +124,7 @@ def find_subsequences(
     question = SubsequenceQuestion(
         least=least,
         kind=0 if is_filtered else get_args(PatternKind).index(kind),
-        max_length=UNBOUNDED if max_length is None or is_filtered else max_length,
+        max_length=NO_LIMIT if max_length is None or is_filtered else max_length,
         max_gap=limits.max_gap,
         window=limits.window,
     )

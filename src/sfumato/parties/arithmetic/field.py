@@ -17,7 +17,7 @@ PRIME = (1 << BITS) - 1
 _PRIME, _BITS = np.uint64(PRIME), np.uint64(BITS)
 _HALF, _HALF_MASK = np.uint64(31), np.uint64((1 << 31) - 1)
 _MIDDLE, _MIDDLE_MASK = np.uint64(30), np.uint64((1 << 30) - 1)
-_ONE = np.uint64(1)
+_UNIT = np.uint64(1)
 
 
 def draw_uniform(randomness: Randomness, *shape: int) -> Words:
@@ -42,7 +42,7 @@ def multiply(left: Words, right: Words) -> Words:
     left_high, left_low = left >> _HALF, left & _HALF_MASK
     right_high, right_low = right >> _HALF, right & _HALF_MASK
     middle = left_high * right_low + left_low * right_high
-    total = (left_high * right_high << _ONE) + left_low * right_low
+    total = (left_high * right_high << _UNIT) + left_low * right_low
     total += (middle >> _MIDDLE) + ((middle & _MIDDLE_MASK) << _HALF)
     return _reduce(total)
 

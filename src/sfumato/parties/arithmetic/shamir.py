@@ -38,7 +38,7 @@ from sfumato.randomness import Randomness
 
 BATCH = 1024
 """How many comparisons are made at once: memory is about 3 kB for each and site."""
-_ONE = np.uint64(1)
+_UNIT = np.uint64(1)
 
 
 def count_colluders(sites: int) -> int:
@@ -107,7 +107,7 @@ class SharedNumbers:
         if not squares.all():  # once in 2^61 numbers
             return await self.draw_bits(count)
         signs = multiply(numbers, invert_root(squares))
-        return scale((PRIME + 1) // 2, add(signs, np.broadcast_to(_ONE, signs.shape)))
+        return scale((PRIME + 1) // 2, add(signs, np.broadcast_to(_UNIT, signs.shape)))
 
     async def multiply_columns(self, factors: Words) -> Words:
         """Shares of the product of each row, in as many rounds as the number of columns has bits."""
@@ -136,7 +136,7 @@ class SharedNumbers:
             mask = add(add(mask, mask), bits[:, position])
         masked_numbers = await self.open(add(add(shares, shares), mask))
         is_flipped = await self.are_zero(await self.multiply_columns(_build_factors(masked_numbers, bits)))
-        return is_flipped ^ (masked_numbers & _ONE).astype(np.bool_)
+        return is_flipped ^ (masked_numbers & _UNIT).astype(np.bool_)
 
 
 def _build_factors(masked_numbers: Words, bits: Words) -> Words:
@@ -146,15 +146,15 @@ def _build_factors(masked_numbers: Words, bits: Words) -> Words:
     the highest different place if r is larger and s = -1, or c is larger and s = 1; the last one is zero if c = r and
     s = 1.
     """
-    unit_values = np.broadcast_to(_ONE, masked_numbers.shape)
+    unit_values = np.broadcast_to(_UNIT, masked_numbers.shape)
     sign = subtract(add(bits[:, 0], bits[:, 0]), unit_values)
     different = np.zeros(masked_numbers.size, dtype=np.uint64)
     factors = np.empty((masked_numbers.size, BITS + 1), dtype=np.uint64)
     for position in reversed(range(BITS)):
-        public = (masked_numbers >> np.uint64(position)) & _ONE
+        public = (masked_numbers >> np.uint64(position)) & _UNIT
         shared_bits = bits[:, position]
         factors[:, position] = add(add(sign, subtract(shared_bits, public)), scale(3, different))
-        different = add(different, np.where(public == _ONE, subtract(unit_values, shared_bits), shared_bits))
+        different = add(different, np.where(public == _UNIT, subtract(unit_values, shared_bits), shared_bits))
     factors[:, BITS] = add(subtract(sign, unit_values), scale(3, different))
     return factors
 

@@ -45,7 +45,7 @@ DOMAIN = "sfumato union"
 BLOCK_BYTES = 7
 """How many bytes of an entry fit in a number below 2^61 - 1."""
 LENGTH_BYTES = 2
-FILLING = (1 << 8 * LENGTH_BYTES) - 1
+FILLER_LENGTH = (1 << 8 * LENGTH_BYTES) - 1
 """The length that marks filling."""
 
 
@@ -232,7 +232,7 @@ def _write_blocks(entries: Sequence[bytes | None], width: int) -> Words:
     columns = -(-(LENGTH_BYTES + width) // BLOCK_BYTES)
     padded_entries = np.zeros((len(entries), columns * BLOCK_BYTES), dtype=np.uint8)
     for row, entry in enumerate(entries):
-        length = FILLING if entry is None else len(entry)
+        length = FILLER_LENGTH if entry is None else len(entry)
         text = length.to_bytes(LENGTH_BYTES, "big") + (entry or b"")
         padded_entries[row, : len(text)] = np.frombuffer(text, dtype=np.uint8)
     blocks = np.zeros((len(entries), columns, 8), dtype=np.uint8)
@@ -250,7 +250,7 @@ def _read_blocks(blocks: Words, width: int) -> list[bytes]:
     for row in rows:
         text = row.tobytes()
         length = int.from_bytes(text[:LENGTH_BYTES], "big")
-        if length == FILLING:
+        if length == FILLER_LENGTH:
             continue
         if length > width or any(text[LENGTH_BYTES + length :]):
             raise PartyError("the entries of the union cannot be read; a site did not follow the protocol")

@@ -47,7 +47,7 @@ MOST_WAITING = 256
 _RETRY_SECONDS = 0.3
 _HANDSHAKE_SECONDS = 10.0
 _GOODBYE = HEAD.pack(b"sfpt", VERSION, 0, 0)
-_WORKING, _WAITING = (HEAD.pack(b"sfpt", VERSION, 0, 1) + sign for sign in (b"c", b"w"))
+_WORK_SIGN, _WAIT_SIGN = (HEAD.pack(b"sfpt", VERSION, 0, 1) + sign for sign in (b"c", b"w"))
 _PART_BYTES = 1 << 18
 """How much of a frame is a sign of life."""
 
@@ -63,7 +63,7 @@ class SiteAddress:
 
 
 @dataclass(frozen=True, slots=True)
-class Connecting:
+class ConnectionPlan:
     """What a site needs to join the others."""
 
     own_site: SiteAddress
@@ -92,7 +92,7 @@ class Connection:
 class TlsNetwork(Network):
     """One site's connections to the others."""
 
-    def __init__(self, plan: Connecting, session: str, connections: Mapping[str, Connection]) -> None:
+    def __init__(self, plan: ConnectionPlan, session: str, connections: Mapping[str, Connection]) -> None:
         """Start to read from every connection."""
         super().__init__(plan.own_site.name, plan.sites, session, plan.timeout, plan.most_bytes)
         self._connections = connections
@@ -120,7 +120,7 @@ class TlsNetwork(Network):
         """Tell the others, again and again, whether this site works or waits."""
         while True:
             await asyncio.sleep(choose_pause(self.timeout))
-            sign = _WORKING if self.activity.computing_tasks else _WAITING if self.activity.waiting_tasks else None
+            sign = _WORK_SIGN if self.activity.computing_tasks else _WAIT_SIGN if self.activity.waiting_tasks else None
             for connection in self._connections.values():
                 if sign is not None and not connection.writer.is_closing():
                     connection.writer.write(sign)
@@ -149,7 +149,7 @@ class TlsNetwork(Network):
         """Read frames of a site until it says goodbye; anything else is a failure of the run."""
         try:
             while (frame := await self._read_frame(site)) != _GOODBYE:
-                if frame not in (_WORKING, _WAITING):
+                if frame not in (_WORK_SIGN, _WAIT_SIGN):
                     _raise_abort(frame, self.most_bytes)
                     await self._keep(site, frame)
         except PartyError as error:
@@ -169,7 +169,7 @@ class TlsNetwork(Network):
         frame = await read_network_frame(
             self._connections[site].reader, self.most_bytes, lambda: self.signs.note(site, is_work=True)
         )
-        self.signs.note(site, is_work=frame != _WAITING)
+        self.signs.note(site, is_work=frame != _WAIT_SIGN)
         return frame
 
     def _fail(self, error: PartyError) -> None:
@@ -231,7 +231,7 @@ def _raise_abort(frame: bytes, most_bytes: int) -> None:
 
 
 @asynccontextmanager
-async def open_network(plan: Connecting) -> AsyncIterator[TlsNetwork]:
+async def open_network(plan: ConnectionPlan) -> AsyncIterator[TlsNetwork]:
     """Join the other sites; on an error, tell them that this one stops."""
     check_sites(plan.own_site.name, plan.sites)
     handshake = _Handshake(plan)
@@ -256,7 +256,7 @@ async def open_network(plan: Connecting) -> AsyncIterator[TlsNetwork]:
 class _Handshake:
     """Opens a connection to every other site: connects to those before, listens for those after."""
 
-    def __init__(self, plan: Connecting) -> None:
+    def __init__(self, plan: ConnectionPlan) -> None:
         self.connection, self.nonce = plan, secrets.token_hex(16)
         site = plan.own_site
         read_site_certificate(site.name, site.certificate)

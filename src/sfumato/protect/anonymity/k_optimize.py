@@ -21,7 +21,7 @@ from pydantic import Field, model_validator
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.change import Change, ChangeKind, state_changes
 from sfumato.data.cells.unread_dates import refuse_unread_dates
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.data.hierarchies.label_choice import choose_label, choose_range, find_covering_group
 from sfumato.data.hierarchies.label_ranges import read_positions
 from sfumato.data.hierarchies.published_labels import Domain, format_range
@@ -245,7 +245,7 @@ def _order_by_leaf(column: pl.Series, order: Codes | None) -> pl.Series:
 
 def _label_everything(domain: Domain, numeric: bool) -> str:
     if len(domain.leaves) < 2:
-        return SUPPRESSED
+        return STAR
     if numeric and domain.numbers is not None:
         return format_range(float(domain.numbers.min()), float(domain.numbers.max()))
     return _label_words(domain, range(len(domain.leaves)))
@@ -280,7 +280,7 @@ class _ColumnPieces:
     def publish(self, starred_mask: Flags) -> pl.Series:
         """The label of every cell."""
         places = np.where(starred_mask, len(self.labels), self.of_row)
-        return pl.Series(self.column.name, [*self.labels, SUPPRESSED], dtype=pl.String).gather(places)
+        return pl.Series(self.column.name, [*self.labels, STAR], dtype=pl.String).gather(places)
 
 
 def _count_rows_in_same_pieces(pieces: Sequence[_ColumnPieces]) -> Ints:

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes, Flags, Ints
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED
+from sfumato.data.hierarchies.hierarchy import STAR
 from sfumato.errors import PolicyError
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model_judge import ModelJudge
@@ -156,7 +156,7 @@ def flag_starred_by_levels(grouping: Grouping, recoded_rows: RecodedRows) -> Fla
     """Which rows are published, each of their cells as "*"."""
     mask = recoded_rows.node_of_row >= 0
     for number, hierarchy in enumerate(grouping.hierarchies):
-        starred_labels = hierarchy.publish(grouping.codes[number], recoded_rows.list_levels(number)) == SUPPRESSED
+        starred_labels = hierarchy.publish(grouping.codes[number], recoded_rows.list_levels(number)) == STAR
         mask &= starred_labels.fill_null(value=False).to_numpy()
     return mask
 

@@ -256,7 +256,7 @@ def _refuse_unfit_column(table: Table, name: str) -> None:
 
 def cluster_rows(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, block: int) -> Codes:
     """The group of every row: MDAV inside blocks of neighbours, one block if they all fit."""
-    from sfumato.kernels.anonymity.microaggregate import GROUPS, LEFT, MixedSpace, group_by_mdav
+    from sfumato.kernels.anonymity.microaggregate import GROUPS, ROWS_LEFT, MixedSpace, group_by_mdav
 
     rows = len((numbers or codes)[0])
     points = np.array(numbers, dtype=np.float64).reshape(len(numbers), rows)
@@ -269,10 +269,10 @@ def cluster_rows(numbers: Sequence[Floats], codes: Sequence[Codes], k: int, bloc
         block_groups = np.zeros(len(members), dtype=np.int32)
         block_rows = np.arange(len(members), dtype=np.int64)
         space = MixedSpace(points[:, members].copy(), marks[:, members].copy(), start, block_rows)
-        state[LEFT] = len(members)
+        state[ROWS_LEFT] = len(members)
         report_progress("grouping rows", grouped_count, rows)
         while not group_by_mdav(space, k, block_groups, state, _CHUNK):
-            report_progress("grouping rows", grouped_count + len(members) - int(state[LEFT]), rows)
+            report_progress("grouping rows", grouped_count + len(members) - int(state[ROWS_LEFT]), rows)
         groups[members] = block_groups
         grouped_count += len(members)
     assert groups.max() + 1 == state[GROUPS]

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Ints
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED
+from sfumato.data.hierarchies.hierarchy import STAR
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
 from sfumato.table import Missing, Table
 
@@ -74,7 +74,7 @@ def keep_participants_leaves(table: Table) -> Table:
 def _refuse_stars(table: Table, name: str) -> None:
     if table.frame[name].dtype != pl.String:
         return  # no number, date or boolean is spelled so
-    star_count = int((table.frame[name] == SUPPRESSED).sum())
+    star_count = int((table.frame[name] == STAR).sum())
     if star_count:
         raise DataError(
             f'{table.source}: the column "{name}" holds "*" in {star_count} rows, the mark of a suppressed cell; add '

@@ -19,7 +19,7 @@ import polars as pl
 
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.change import Change
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy
 from sfumato.details import AnonymityDetails
 from sfumato.engine.stored_table import StoredTable
 from sfumato.engine.text_dictionaries import build_coded_column
@@ -157,7 +157,7 @@ class GeneralizationPlan:
 def _publish_coded_labels(hierarchy: Hierarchy, leaves: Codes, level: int, starred_mask: Flags | None) -> pl.Series:
     """What `Hierarchy.publish` gives, as a coded column."""
     groups: Codes = hierarchy.group_leaves(level).group_of_leaf
-    labels = [*hierarchy.levels[level].labels, None, SUPPRESSED]
+    labels = [*hierarchy.levels[level].labels, None, STAR]
     label_codes = groups[leaves].astype(np.int64)
     if starred_mask is not None:
         label_codes[starred_mask] = len(labels) - 1

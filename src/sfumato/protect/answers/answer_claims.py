@@ -19,7 +19,7 @@ def claim_answers(
 ) -> tuple[Claim, ...]:
     """The claims about a column; `has_given_categories` is whether the custodian named the categories."""
     column = f'"{name}"'
-    how = {"kind": channel.kind, "p": channel.p, "q": channel.q}
+    arguments = {"kind": channel.kind, "p": channel.p, "q": channel.q}
     answers = {
         "column": name,
         "kind": channel.kind,
@@ -30,7 +30,7 @@ def claim_answers(
         claim_epsilon(
             "epsilon",
             channel.compute_epsilon(),
-            how,
+            arguments,
             f"Each published answer in {column} is",
             has_given_categories=has_given_categories,
         ),
@@ -69,7 +69,7 @@ def _make_zero_claim(measure: str, arguments: Mapping[str, Any], meaning: str, n
 
 
 def claim_epsilon(
-    name: str, epsilon: float, how: Mapping[str, Any], subject: str, *, has_given_categories: bool
+    name: str, epsilon: float, arguments: Mapping[str, Any], subject: str, *, has_given_categories: bool
 ) -> Claim:
     """How far answers may depend on the truth; if categories are not given, this holds only if they are public."""
     condition = (
@@ -80,7 +80,7 @@ def claim_epsilon(
         threshold=epsilon,
         bound="at_most",
         measure="answer_epsilon",
-        arguments=how,
+        arguments=arguments,
         meaning=f"{subject} at most e^{spell_at_most(epsilon)} times as likely under one true answer as under "
         f"another{condition}.",
     )

@@ -51,7 +51,7 @@ def claim_distortion(distortion: BasketDistortion, baskets: int, *, has_given_it
 def _claim_privacy(distortion: BasketDistortion, has_given_items: bool) -> tuple[Claim, ...]:
     """ε and amplification; if the items are not given, they hold only if the list of items is public."""
     condition = "" if has_given_items else ", given that the list of items, which was taken from the data, is public"
-    how = _list_distinct_probabilities(distortion)
+    arguments = _list_distinct_probabilities(distortion)
     is_mask = distortion.kind == "mask"
     subject = "That an item is published, or is not," if is_mask else "Each published basket"
     truths = (
@@ -67,7 +67,7 @@ def _claim_privacy(distortion: BasketDistortion, has_given_items: bool) -> tuple
             threshold=round_claimed(epsilon),
             bound="at_most",
             measure="basket_epsilon",
-            arguments=how,
+            arguments=arguments,
             meaning=f"{subject} is at most e^{spell_at_most(epsilon)} times as likely {truths}{condition}.",
         ),
         Claim(
@@ -75,7 +75,7 @@ def _claim_privacy(distortion: BasketDistortion, has_given_items: bool) -> tuple
             threshold=ratio,
             bound="at_most",
             measure="basket_amplification",
-            arguments=how,
+            arguments=arguments,
             meaning=f"{subject} is at most {spell_at_most(ratio)} times as likely {truths}{condition}. "
             + ("Other items of the same basket can disclose more." if is_mask else "This bounds what can be inferred."),
         ),
@@ -88,7 +88,7 @@ def _claim_privacy(distortion: BasketDistortion, has_given_items: bool) -> tuple
                 threshold=round_claimed(total),
                 bound="at_most",
                 measure="basket_epsilon_in_all",
-                arguments=how,
+                arguments=arguments,
                 meaning=f"Each published basket as a whole is at most e^{spell_at_most(total)} times as likely under "
                 f"one true basket as under another{condition}.",
             )

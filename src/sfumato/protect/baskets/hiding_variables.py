@@ -321,12 +321,12 @@ class ItemRemoval(NamedTuple):
 
 def list_removals(variables: HidingVariables, critical: CriticalBaskets, values: Floats) -> tuple[ItemRemoval, ...]:
     """The (basket, column) pairs that decisions remove; of equal baskets the first ones."""
-    used = [0] * len(variables.groups)
+    used_counts = [0] * len(variables.groups)
     removals: list[ItemRemoval] = []
     for number, (group, choice) in variables.takes.items():
         many = round(float(values[number]))
-        places = variables.groups[group][used[group] : used[group] + many]
+        places = variables.groups[group][used_counts[group] : used_counts[group] + many]
         if variables.shared_variables[group]:
-            used[group] += many
+            used_counts[group] += many
         removals += [ItemRemoval(row, column) for row in critical.rows[places].tolist() for column in choice]
     return tuple(sorted(removals))

@@ -28,7 +28,7 @@ from sfumato.public.basket_distortion import ITEMS, BasketDistortion, Distortion
 from sfumato.randomness import Randomness
 from sfumato.release import Number, Release
 
-OTHERS = "*"
+OTHER_ITEMS = "*"
 """In probabilities by item: every item that is not named."""
 CUTOFF = 3
 LEAST_SHARE = 1e-12
@@ -214,12 +214,12 @@ def _spread_over_items(
     """One probability for all, or one for each item."""
     if not isinstance(shares, dict):
         return shares
-    strange = len(shares.keys() - set(names) - {OTHERS})
-    lacked_count = 0 if OTHERS in shares else len(set(names) - shares.keys())
+    strange = len(shares.keys() - set(names) - {OTHER_ITEMS})
+    lacked_count = 0 if OTHER_ITEMS in shares else len(set(names) - shares.keys())
     if strange or lacked_count:
         problem = f"names {strange} items that no basket can hold" if strange else f"lacks {lacked_count} of the items"
-        raise PolicyError(f'`{field}` {problem}; name items as they are spelled, and all others as "{OTHERS}"')
-    return tuple(shares.get(name, shares.get(OTHERS, 0.5)) for name in names)
+        raise PolicyError(f'`{field}` {problem}; name items as they are spelled, and all others as "{OTHER_ITEMS}"')
+    return tuple(shares.get(name, shares.get(OTHER_ITEMS, 0.5)) for name in names)
 
 
 def _subtract_from_one(share: float | tuple[float, ...]) -> float | tuple[float, ...]:

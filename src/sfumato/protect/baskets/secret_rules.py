@@ -16,7 +16,7 @@ from sfumato.baskets import Item, Items
 from sfumato.errors import PolicyError
 
 """The support from which a rule shows: a number of baskets, or a share of them."""
-_BETWEEN = (",", ", ", " ")
+_SEPARATORS = (",", ", ", " ")
 SideCodes = tuple[int, ...]
 NamedRule = tuple[Items, Items]
 
@@ -104,7 +104,7 @@ def _refuse_two_readings(data: Vocabulary, sides: Sequence[Items]) -> None:
     """Refuse several items whose names together are the name of one: the wrong reading would leave a rule visible."""
     known_names = set(map(str, data.items))
     unclear = sum(
-        len(side) > 1 and any(mark.join(map(str, side)) in known_names for mark in _BETWEEN) for side in sides
+        len(side) > 1 and any(mark.join(map(str, side)) in known_names for mark in _SEPARATORS) for side in sides
     )
     if unclear:
         raise PolicyError(

@@ -17,7 +17,7 @@ import numpy as np
 from sfumato.arrays import Flags, Ints
 from sfumato.public.codes.learner_columns import find_class_ranges
 
-MIXED = -1
+MIXED_CLASS = -1
 """The class of a value whose rows have several."""
 
 
@@ -44,9 +44,9 @@ class ValuePieces:
 
 
 def find_value_classes(places: Ints, classes: Ints, values: int) -> Ints:
-    """The class of each distinct value, or `MIXED`; `place` is the value of each row, below 0 if it is missing."""
+    """The class of each distinct value, or `MIXED_CLASS`; `places` are the values of rows, below 0 if missing."""
     low, high = find_class_ranges(places, classes, values)
-    return np.where(low == high, low, MIXED).astype(np.int64)
+    return np.where(low == high, low, MIXED_CLASS).astype(np.int64)
 
 
 class LabelRuns(NamedTuple):
@@ -65,7 +65,7 @@ def find_label_runs(labels: Ints) -> LabelRuns:
 def find_pure_runs(labels: Ints, min_width: int) -> LabelRuns:
     """The longest pure pieces that are wide enough: the offset of each, and its number of values."""
     starts, lengths = find_label_runs(labels)
-    wide = (labels[starts] != MIXED) & (lengths >= min_width)
+    wide = (labels[starts] != MIXED_CLASS) & (lengths >= min_width)
     return LabelRuns(starts[wide], lengths[wide])
 
 

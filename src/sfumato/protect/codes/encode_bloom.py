@@ -18,7 +18,7 @@ from sfumato.baskets import Baskets
 from sfumato.details import CodeDetails
 from sfumato.errors import DataError, PolicyError
 from sfumato.key import Key
-from sfumato.mine.codes.bloom_filters import UNKEYED, BloomKey, count_filter_supports, filter_baskets, hash_item
+from sfumato.mine.codes.bloom_filters import NO_KEY, BloomKey, count_filter_supports, filter_baskets, hash_item
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets
 from sfumato.protect.data_checks import refuse_unfit
 from sfumato.protect.method import KeyedMethod
@@ -75,7 +75,7 @@ class EncodeBloom(KeyedMethod):
         if not len(data) or not data.items:
             raise DataError("these baskets contain no item, so there is nothing to encode")
         chance = randomness or Randomness.secure()
-        secret = draw_bytes(chance) if self.keyed else UNKEYED
+        secret = draw_bytes(chance) if self.keyed else NO_KEY
         requests = tuple(draw_codes(len(data.items), data, chance))
         filters = [hash_item(item, self.bits, self.hashes, secret) for item in data.items]
         supports = tuple(count_filter_supports(filter_baskets(data, filters, self.bits), filters))

@@ -281,7 +281,7 @@ class RankedColumn:
     group: Ints
     """For each value, its number among those that trees distinguish."""
     labels: Ints
-    """The class of each group, or `MIXED`."""
+    """The class of each group, or `MIXED_CLASS`."""
 
     @classmethod
     def of(cls, table: Table, name: str, classes: Ints) -> RankedColumn:

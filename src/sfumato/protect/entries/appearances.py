@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sfumato.arrays import Bytes, Codes, Ints
 from sfumato.errors import ImpossibleRelease
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, PUBLIC, TableCells
+from sfumato.mine.entries.cells import MISSING_ITEM, PRIVATE, PUBLIC, TableCells
 from sfumato.mine.entries.rule_arrays import RuleArrays
 from sfumato.runtime.progress import report_progress
 
@@ -61,7 +61,7 @@ def _list_part(cells: TableCells, states: Bytes, rule_arrays: RuleArrays, part: 
 
     hides = (cells.states[part] == PRIVATE).any(axis=1)
     order = np.concatenate([np.flatnonzero(hides), np.flatnonzero(~hides)]).astype(np.int32)
-    visible_codes = np.ascontiguousarray(np.where(states[part] == PUBLIC, cells.codes[part], np.int32(NOTHING)).T)
+    visible_codes = np.ascontiguousarray(np.where(states[part] == PUBLIC, cells.codes[part], np.int32(MISSING_ITEM)).T)
     columns = np.repeat(np.arange(len(cells.names)), np.diff(cells.first)).astype(np.int32)
     many, longest = len(rule_arrays.start) - 1, int(np.diff(rule_arrays.start).max(initial=0))
     stack, sizes = np.zeros((longest + 1, len(order)), np.int32), np.zeros((longest + 1, 2), np.int64)
@@ -70,10 +70,10 @@ def _list_part(cells: TableCells, states: Bytes, rule_arrays: RuleArrays, part: 
     room = np.zeros(max(_ROOM, len(order)), dtype=np.int32)
     while begin < many:
         end = min(begin + _CHUNK, many)
-        begin, used = list_appearances(
+        begin, row_count = list_appearances(
             visible_codes, columns, rule_arrays.start, rule_arrays.items, stack, sizes, begin, end, counts, room
         )
-        rows.append(room[:used] + np.int32(part.start))
+        rows.append(room[:row_count] + np.int32(part.start))
     return Appearances(counts, np.concatenate(rows))
 
 

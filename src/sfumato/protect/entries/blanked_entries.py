@@ -110,8 +110,10 @@ def list_reasons(cells: TableCells, derived: DerivedEntries) -> pl.DataFrame:
     rows = []
     for index, (row, column) in enumerate(_list_entries(cells, derived)):
         if index < len(derived.reasons):
-            why = derived.reasons[index]
-            rows.append((row, column, why.kind, why.invalidated_count + why.marginalized_count, why.example))
+            reason = derived.reasons[index]
+            rows.append(
+                (row, column, reason.kind, reason.invalidated_count + reason.marginalized_count, reason.example)
+            )
         else:
             rows.append((row, column, "against learners", 0, ""))
     return pl.DataFrame(rows, schema=schema, orient="row")

@@ -276,25 +276,27 @@ class EntryLedger:
         row = int(np.searchsorted(self.held_rows, entry // self.width))
         turn_entry(self.ledger, self.books, row, entry % self.width, state, self.limits)
 
-    def explain_entry(self, why: Codes) -> BlankingReason:
+    def explain_entry(self, reason_codes: Codes) -> BlankingReason:
         """The kernel's result for an entry, in words."""
-        from sfumato.kernels.entries.grades import EXAMPLE, INVALIDATED, MARGINALIZED
+        from sfumato.kernels.entries.grades import EXAMPLE, INVALIDATED_RULES, MARGINALIZED_RULES
 
-        example = int(why[EXAMPLE])
+        example = int(reason_codes[EXAMPLE])
         return BlankingReason(
-            int(why[INVALIDATED]), int(why[MARGINALIZED]), "" if example < 0 else self.spell_rule(example)
+            int(reason_codes[INVALIDATED_RULES]),
+            int(reason_codes[MARGINALIZED_RULES]),
+            "" if example < 0 else self.spell_rule(example),
         )
 
     def explain_entries(self, entries: Ints) -> tuple[BlankingReason, ...]:
         """Why each of some entries is blanked: the rules that would be open without it."""
         from sfumato.kernels.entries.grades import find_needed_entries
 
-        why, held_entries = np.zeros((len(entries), 3), dtype=np.int32), self.place_entries(entries)
+        reason_codes, held_entries = np.zeros((len(entries), 3), dtype=np.int32), self.place_entries(entries)
         for begin in range(0, len(entries), _CHUNK):
             report_progress("explaining blanked entries", begin, len(entries))
             part = slice(begin, begin + _CHUNK)
-            find_needed_entries(self.ledger, self.books, held_entries[part], why[part], self.limits)
-        return tuple(self.explain_entry(code) for code in why)
+            find_needed_entries(self.ledger, self.books, held_entries[part], reason_codes[part], self.limits)
+        return tuple(self.explain_entry(code) for code in reason_codes)
 
     def spell_rule(self, rule: int) -> str:
         """A rule as text."""
@@ -318,7 +320,14 @@ class EntryLedger:
 
     def _write(self, antecedents: int, rule_count: int) -> None:
         """Build the arrays that kernels read. The counts of antecedents and rules up to these numbers are kept."""
-        from sfumato.kernels.entries.grades import ANTECEDENT, COLUMN, PLACE, TARGET, RuleLedger, count_antecedent_rules
+        from sfumato.kernels.entries.grades import (
+            ANTECEDENT,
+            COLUMN,
+            LIST_PLACE,
+            TARGET,
+            RuleLedger,
+            count_antecedent_rules,
+        )
 
         rules = self.rules
         many, added_count = len(rules.start) - 1, len(rules.target) - rule_count
@@ -333,7 +342,7 @@ class EntryLedger:
             rules.rows, *self._of_row,
         )  # fmt: skip
         fresh = np.zeros((added_count, 8), dtype=np.int32)
-        fresh[:, PLACE], fresh[:, TARGET] = -1, rules.target[rule_count:]
+        fresh[:, LIST_PLACE], fresh[:, TARGET] = -1, rules.target[rule_count:]
         fresh[:, COLUMN], fresh[:, ANTECEDENT] = self.columns[rules.target[rule_count:]], rules.antecedent[rule_count:]
         self.books = self.books._replace(
             rules=np.concatenate([self.books.rules, fresh]),

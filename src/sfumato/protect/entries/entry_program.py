@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.mine.entries.cells import BLANKED, PUBLIC
+from sfumato.mine.entries.cells import BLANK, PUBLIC
 from sfumato.protect.entries.entry_ledger import EntryLedger
 from sfumato.protect.solver import INFEASIBLE, OPTIMAL, SolverProgram, solve_milp
 
@@ -143,7 +143,7 @@ class EntryProgram:
         held_indices = rules.rows[rules.row_start[antecedent] : rules.row_start[antecedent + 1]]
         for row in ledger.held_rows[held_indices].tolist():
             code, state = int(ledger.cells.codes[row, target_column]), int(ledger.base[row, target_column])
-            if code < 0 or state == BLANKED:
+            if code < 0 or state == BLANK:
                 continue
             if state == PUBLIC:
                 yield _RuleRow(row, PUBLIC_FIT if code == target else PUBLIC_OTHER, (*item_columns, target_column))

@@ -59,9 +59,9 @@ def run_grades(mining: RuleMining, batch: int = 1) -> DerivedEntries:
         if not entries:
             mining.first, bound = ledger.add_hiding_rows(rule_arrays), bound_entry_count(ledger)
         options = WeighingOptions(batch=batch, slack=SLACK if ledger.size > MANY else 0)
-        blanked_entries, why = blank_heaviest_first(ledger, options)
+        blanked_entries, reason_codes = blank_heaviest_first(ledger, options)
         entries.append(blanked_entries)
-        reasons += [ledger.explain_entry(code) for code in why]
+        reasons += [ledger.explain_entry(code) for code in reason_codes]
         states = ledger.states
     derived = np.concatenate([np.zeros(0, dtype=np.int64), *entries])
     return DerivedEntries(derived, tuple(reasons), states, bound, mining.complete and len(derived) == bound)
@@ -79,9 +79,9 @@ def run_grades_once(mining: RuleMining, batch: int = 1) -> DerivedEntries:
         return DerivedEntries(np.zeros(0, dtype=np.int64), (), ledger.states, 0, proven=False)
     ledger.add(rule_arrays)
     mining.first = ledger.add_hiding_rows(rule_arrays)
-    blanked_entries, why = blank_heaviest_first(ledger, WeighingOptions(batch=batch))
+    blanked_entries, reason_codes = blank_heaviest_first(ledger, WeighingOptions(batch=batch))
     return DerivedEntries(
-        blanked_entries, tuple(ledger.explain_entry(code) for code in why), ledger.states, 0, proven=False
+        blanked_entries, tuple(ledger.explain_entry(code) for code in reason_codes), ledger.states, 0, proven=False
     )
 
 
@@ -122,20 +122,35 @@ def blank_heaviest_first(ledger: EntryLedger, options: WeighingOptions) -> Heavi
         changed_mask=np.zeros(rules, dtype=np.uint8),
         many=np.zeros(1, dtype=np.int64),
     )
-    how = EntryWeighing(**asdict(options))
+    kernel_options = EntryWeighing(**asdict(options))
     for begin in range(0, rules, _RULES):
         report_progress("weighing rules", begin, rules)
-        weigh_rules(ledger.ledger, ledger.books, weights, begin, min(begin + _RULES, rules), ledger.limits, how)
-    log, why, blanked_count = np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32), 0
+        weigh_rules(
+            ledger.ledger, ledger.books, weights, begin, min(begin + _RULES, rules), ledger.limits, kernel_options
+        )
+    log, reason_codes, blanked_count = np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32), 0
     while ledger.open:
         report_progress("blanking entries", blanked_count)
         most = blanked_count + max(_CHUNK, options.batch)
         if len(log) < most + options.batch:  # the last pass may blank this many more
-            log, why = np.resize(log, 2 * most + options.batch), np.resize(why, (2 * most + options.batch, 3))
+            log, reason_codes = (
+                np.resize(log, 2 * most + options.batch),
+                np.resize(reason_codes, (2 * most + options.batch, 3)),
+            )
         blanked_count = int(
-            blank_heaviest(ledger.ledger, ledger.books, weights, ledger.limits, how, log, why, blanked_count, most)
+            blank_heaviest(
+                ledger.ledger,
+                ledger.books,
+                weights,
+                ledger.limits,
+                kernel_options,
+                log,
+                reason_codes,
+                blanked_count,
+                most,
+            )
         )
-    return HeaviestEntries(ledger.name_entries(log[:blanked_count]), why[:blanked_count].copy())
+    return HeaviestEntries(ledger.name_entries(log[:blanked_count]), reason_codes[:blanked_count].copy())
 
 
 def bound_entry_count(ledger: EntryLedger) -> int:
@@ -147,10 +162,10 @@ def bound_entry_count(ledger: EntryLedger) -> int:
 
     many = np.diff(ledger.rules.row_start)[ledger.rules.antecedent]
     order = np.argsort(many, kind="stable").astype(np.int64)
-    used = np.zeros(ledger.codes.size, dtype=np.uint8)
+    used_turns = np.zeros(ledger.codes.size, dtype=np.uint8)
     bound = 0
     for begin in range(0, len(order), _RULES):
         report_progress("bounding the derived set from below", begin, len(order))
         part = order[begin : begin + _RULES]
-        bound += int(pack_open_rules(ledger.ledger, ledger.books, ledger.limits, part, used))
+        bound += int(pack_open_rules(ledger.ledger, ledger.books, ledger.limits, part, used_turns))
     return bound

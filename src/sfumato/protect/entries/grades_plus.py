@@ -19,7 +19,7 @@ from sfumato.protect.entries.entry_ledger import DerivedEntries, EntryLedger, Ru
 from sfumato.protect.entries.grades import SLACK, WeighingOptions, blank_heaviest_first, bound_entry_count
 from sfumato.runtime.progress import report_progress
 
-WEIGHING = WeighingOptions(counts_fit=True, slack=SLACK, forget=False, reach=2)
+WEIGHING_OPTIONS = WeighingOptions(counts_fit=True, slack=SLACK, forget=False, reach=2)
 _SEED = 0x9E3779B97F4A7C15
 """Randomness only chooses among sets that are all safe; it is fixed, so that a release can be repeated."""
 _CHUNK = 64
@@ -97,7 +97,7 @@ class EntrySearch:
             self.learn(rule_arrays)
             if first:
                 self.mining.first, self.bound = self.ledger.add_hiding_rows(rule_arrays), bound_entry_count(self.ledger)
-            blanked_entries, _ = blank_heaviest_first(self.ledger, WEIGHING)
+            blanked_entries, _ = blank_heaviest_first(self.ledger, WEIGHING_OPTIONS)
             old_count = int(self._blanked_entries.tally[0])
             self._list_kept(self.ledger.place_entries(blanked_entries), old_count)
             self.take_back(0 if first else old_count)

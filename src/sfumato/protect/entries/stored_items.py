@@ -24,7 +24,7 @@ from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.engine.stored_rows import CodeMap
 from sfumato.engine.stored_table import StoredTable
 from sfumato.engine.text_dictionaries import split_column
-from sfumato.mine.entries.cells import NOTHING, PRIVATE, TableCells
+from sfumato.mine.entries.cells import MISSING_ITEM, PRIVATE, TableCells
 from sfumato.runtime.progress import report_progress
 
 _ROWS = 1 << 18
@@ -38,9 +38,9 @@ def read_stored_cells(
     refuse_no_entries(entries, table.source)
     values = tuple(table.list_values(name) for name in names)
     first = np.cumsum([0, *map(len, values)]).astype(np.int32)
-    codes = np.full((len(table), len(names)), NOTHING, dtype=np.min_scalar_type(-1 - int(first[-1])))
+    codes = np.full((len(table), len(names)), MISSING_ITEM, dtype=np.min_scalar_type(-1 - int(first[-1])))
     maps = [
-        CodeMap(column_values, np.arange(low, low + len(column_values), dtype=np.int32), NOTHING)
+        CodeMap(column_values, np.arange(low, low + len(column_values), dtype=np.int32), MISSING_ITEM)
         for column_values, low in zip(values, first[:-1].tolist(), strict=True)
     ]
     kind = codes.dtype
@@ -86,7 +86,7 @@ class _EntryMarks:
 
     def _mark(self, rows: Ints, columns: Ints) -> int:
         """Mark entries that have a value; returns how many have one."""
-        known_mask = self.cells.codes[rows, columns] != NOTHING
+        known_mask = self.cells.codes[rows, columns] != MISSING_ITEM
         self.cells.states[rows[known_mask], columns[known_mask]] = PRIVATE
         return int(known_mask.sum())
 
@@ -103,7 +103,7 @@ class _EntryMarks:
         marked_count = 0
         for name in names:
             if (index := self._index(name)) >= 0:
-                private = rows & (self.cells.codes[:, index] != NOTHING)
+                private = rows & (self.cells.codes[:, index] != MISSING_ITEM)
                 self.cells.states[private, index] = PRIVATE
                 marked_count += int(private.sum())
         return marked_count
@@ -139,12 +139,12 @@ class _EntryMarks:
         """The rows whose cell is not missing."""
         if (index := self._index(name)) < 0:
             return self._read_flags(name, pl.Series.is_not_null)
-        return np.asarray(self.cells.codes[:, index] != NOTHING)
+        return np.asarray(self.cells.codes[:, index] != MISSING_ITEM)
 
     def _list_codes(self, index: int) -> Codes:
         low, width = int(self.cells.first[index]), len(self.cells.values[index])
         codes = self.cells.codes[:, index]
-        return np.where(codes == NOTHING, width, codes - low).astype(np.int32)
+        return np.where(codes == MISSING_ITEM, width, codes - low).astype(np.int32)
 
     def _read_flags(self, name: str, flag: Callable[[pl.Series], pl.Series]) -> Flags:
         """Flags of a column that is not published, and not held."""

@@ -26,7 +26,7 @@ from sfumato.data.cells.private_entries import AnyEntries, require_private_mask,
 from sfumato.data.hierarchies.discretization import Discretization, cut_at, cut_equal_width
 from sfumato.details import EntryDetails
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, join_names
-from sfumato.mine.entries.cells import BLANKED, TableCells
+from sfumato.mine.entries.cells import BLANK, TableCells
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.entries.blanked_entries import (
     BlankedEntries,
@@ -239,16 +239,16 @@ class SuppressEntries(Method):
     def _cut_numbers(self, frame: pl.DataFrame, private: Flags, source: str) -> dict[str, Discretization]:
         """The intervals of each column, which depend on visible cells only: everybody sees midpoints."""
         cuts = {}
-        for name, how in self.discretize.items():
+        for name, column_cuts in self.discretize.items():
             if name not in frame.columns:
                 question = ask_meant((name,), frame.columns)
                 raise PolicyError(f'{source}: "{name}" is to be discretized, but is not a published column{question}')
             visible = frame[name].set(pl.Series(private[:, frame.columns.index(name)]), None)
             # Midpoints between the extremes would disclose the extremes, which are someone's values.
             cuts[name] = (
-                cut_equal_width(visible, how, coarse=True)
-                if isinstance(how, int)
-                else cut_at(visible, how, coarse=True)
+                cut_equal_width(visible, column_cuts, coarse=True)
+                if isinstance(column_cuts, int)
+                else cut_at(visible, column_cuts, coarse=True)
             )
         return cuts
 
@@ -266,8 +266,8 @@ class SuppressEntries(Method):
                 return derived
             states = derived.states.copy()
             for row, name in more:
-                states[row, cells.names.index(name)] = BLANKED
-            extra = np.flatnonzero((states == BLANKED) & (derived.states != BLANKED)).astype(np.int64)
+                states[row, cells.names.index(name)] = BLANK
+            extra = np.flatnonzero((states == BLANK) & (derived.states != BLANK)).astype(np.int64)
             rule_entries = self._derive_entries(
                 RuleMining(replace(cells, states=states), self._build_question(len(states)))
             )
@@ -359,7 +359,7 @@ class SuppressEntries(Method):
         cut = tuple(self.discretize)
         scope_text = f" outside {join_names(cut)}" if cut else ""
         return (
-            *(_claim_few_numbers(name, _count_intervals(how)) for name, how in self.discretize.items()),
+            *(_claim_few_numbers(name, _count_intervals(column_cuts)) for name, column_cuts in self.discretize.items()),
             Claim(
                 property="changed_in_other_columns" if cut else "changed_cells",
                 threshold=0,
@@ -404,5 +404,5 @@ def _claim_few_numbers(column: str, intervals: int) -> Claim:
     )
 
 
-def _count_intervals(how: int | tuple[float, ...]) -> int:
-    return how if isinstance(how, int) else len(how) + 1
+def _count_intervals(column_cuts: int | tuple[float, ...]) -> int:
+    return column_cuts if isinstance(column_cuts, int) else len(column_cuts) + 1

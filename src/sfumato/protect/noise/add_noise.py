@@ -157,7 +157,7 @@ class AddNoise(Method):
             raise ValueError("times must be above 0")
         if self.discretize and self.kind != "discretize":
             raise ValueError("cuts need intervals: kind = discretize")
-        if any(isinstance(how, int) and how < 2 for how in self.discretize.values()):
+        if any(isinstance(cuts, int) and cuts < 2 for cuts in self.discretize.values()):
             raise ValueError("discretize needs two intervals or more in each column, or a list of cuts")
         return self
 

@@ -56,13 +56,13 @@ class CutColumn:
     """The different numbers of the whole column."""
 
     @classmethod
-    def of(cls, column: NumberColumn, how: Cuts, values: CountedNumbers | None = None) -> CutColumn:
+    def of(cls, column: NumberColumn, cuts: Cuts, values: CountedNumbers | None = None) -> CutColumn:
         """Cut the range of a column, of which the values may be counted already."""
         values = values or CountedNumbers(*np.unique_counts(column.numbers))
         end = column.high + column.step
-        inner = _choose_quantiles(column, how, values) if isinstance(how, int) else _read_cuts(column, how)
+        inner = _choose_quantiles(column, cuts, values) if isinstance(cuts, int) else _read_cuts(column, cuts)
         intervals = CutIntervals((column.low, *inner, end), column.whole is not None)
-        return cls(column, intervals, isinstance(how, int), values)
+        return cls(column, intervals, isinstance(cuts, int), values)
 
     @cached_property
     def published_cells(self) -> pl.Series:

@@ -211,11 +211,11 @@ class NumberFacts:
 
     def __add__(self, other: NumberFacts) -> NumberFacts:
         """The facts of two parts of a column."""
-        sums = {name: getattr(self, name) + getattr(other, name) for name in _COUNTED}
+        sums = {name: getattr(self, name) + getattr(other, name) for name in _COUNTS}
         return NumberFacts(**sums, low=min(self.low, other.low), high=max(self.high, other.high))
 
 
-_COUNTED = ("cells", "known_count", "texts", "spelled_numbers", "distant", "strange", "outside_count", "large")
+_COUNTS = ("cells", "known_count", "texts", "spelled_numbers", "distant", "strange", "outside_count", "large")
 
 
 def read_number_column(

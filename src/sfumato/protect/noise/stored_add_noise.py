@@ -134,7 +134,7 @@ class StoredAddNoise(StoredTableMethod[AddNoise]):
         return replace(plan, release=method.describe_release(outline, published_table, noisy, list(cuts.values())))
 
 
-def _cut_stored_column(column: StoredColumn, how: Cuts, table: StoredTable) -> CutColumn:
+def _cut_stored_column(column: StoredColumn, cuts: Cuts, table: StoredTable) -> CutColumn:
     """Cut the range of a column, by its counted values."""
     count = table.rows.count_values(column.name)
     if count > MOST_VALUES:
@@ -146,7 +146,7 @@ def _cut_stored_column(column: StoredColumn, how: Cuts, table: StoredTable) -> C
     known_mask = value_counts.frame[column.name].is_not_null().to_numpy()
     numbers = column.take(value_counts.frame[column.name]).numbers
     order = np.argsort(numbers, kind="stable")
-    return CutColumn.of(column, how, CountedNumbers(numbers[order], value_counts.counts[known_mask][order]))
+    return CutColumn.of(column, cuts, CountedNumbers(numbers[order], value_counts.counts[known_mask][order]))
 
 
 def _read_columns(method: AddNoise, table: StoredTable, names: list[str]) -> dict[str, StoredColumn]:

@@ -89,7 +89,7 @@ def _target_conjunction(data: Baskets, pattern: Conjunction) -> RepairTarget:
 def _list_reasoned_targets(data: Baskets, inferences: SupportReasoning, codes: Sequence[int]) -> Iterator[RepairTarget]:
     from sfumato.kernels.patterns.small_patterns import (
         DERIVED,
-        EITHER,
+        EITHER_SET,
         EXACT,
         RECORD_ITEM,
         RECORD_KIND,
@@ -108,7 +108,9 @@ def _list_reasoned_targets(data: Baskets, inferences: SupportReasoning, codes: S
         members = [codes[code] for code in (*inferences.known_sets.list_members(node), *(() if item < 0 else (item,)))]
         target = _build_target(members, mask)
         # Of two patterns known together, raise the one that occurs.
-        yield _build_target(members, other) if kind == EITHER and not _count_target_baskets(data, target) else target
+        yield (
+            _build_target(members, other) if kind == EITHER_SET and not _count_target_baskets(data, target) else target
+        )
 
 
 def _build_target(members: Sequence[int], mask: int) -> RepairTarget:

@@ -39,7 +39,7 @@ from sfumato.table import Table
 MOST_VALUES = 100
 """More different values of a column are not tried as splits."""
 
-NOBODY, FEW, CERTAIN = "nobody is in one of the parts", "a class has fewer than k people", "a class is too certain"
+NO_PEOPLE, FEW, CERTAIN = "nobody is in one of the parts", "a class has fewer than k people", "a class is too certain"
 """Why a split may not be published."""
 
 
@@ -136,11 +136,14 @@ class PublishClassifier(Method):
         for split in splits if len(leaf.path) < self.max_depth else ():
             parts = leaf.divide(split)
             impurity = sum(classes.measure_impurity(part.rows) for part in parts)
-            why = next((why for part in parts if (why := self._find_disclosure(classes.count(part.rows)))), "")
-            if not why and impurity < least:
+            reason = next((reason for part in parts if (reason := self._find_disclosure(classes.count(part.rows)))), "")
+            if not reason and impurity < least:
                 best, least = parts, impurity
-            elif why and impurity < refused_least:
-                refused_split, refused_least = WithheldSplit(leaf.path, len(leaf.rows), split.condition, why), impurity
+            elif reason and impurity < refused_least:
+                refused_split, refused_least = (
+                    WithheldSplit(leaf.path, len(leaf.rows), split.condition, reason),
+                    impurity,
+                )
         if refused_split is not None and refused_least < least:
             withheld.append(refused_split)
         if best is None:
@@ -153,7 +156,7 @@ class PublishClassifier(Method):
         """Why the counts of a leaf may not be published; empty if they may."""
         positive_counts = counts[counts > 0]
         if not len(positive_counts):
-            return NOBODY
+            return NO_PEOPLE
         if int(positive_counts.min()) < self.k:
             return FEW
         certain = Fraction(int(positive_counts.max()), int(positive_counts.sum())) > Fraction(repr(self.max_confidence))
@@ -279,12 +282,12 @@ class WithheldSplit:
     people: int
     """How many are at the node."""
     condition: str
-    why: str
+    reason: str
 
 
 def list_withheld_splits(splits: list[WithheldSplit]) -> pl.DataFrame:
     """Withheld splits as a frame."""
-    rows = [(list(split.path), split.people, split.condition, split.why) for split in splits]
+    rows = [(list(split.path), split.people, split.condition, split.reason) for split in splits]
     kinds: dict[str, Any] = {"node": pl.List(pl.String), "people": pl.Int64, "condition": pl.String, "why": pl.String}
     return pl.DataFrame(rows, schema=kinds, orient="row")
 

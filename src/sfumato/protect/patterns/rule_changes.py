@@ -19,7 +19,7 @@ WITHHELD_SET = "an itemset behind it is withheld"
 LESS_CONFIDENT = "raised supports lower its confidence below the minimum"
 RAISED_SET = "raised supports make its itemset frequent"
 MORE_CONFIDENT = "raised supports lift its confidence to the minimum"
-RAISED = "supports behind it were raised"
+RAISED_SUPPORT = "supports behind it were raised"
 
 Sides = tuple[tuple[Item, ...], tuple[Item, ...]]
 
@@ -96,12 +96,19 @@ def _describe_change(
     whole, left_items = frozenset((*rule.left, *rule.right)), frozenset(rule.left)
     if published_rule is None:
         has_published_sets = whole in published_sets and left_items in published_sets
-        change, why = "withheld", LESS_CONFIDENT if has_published_sets else WITHHELD_SET
+        change, reason = "withheld", LESS_CONFIDENT if has_published_sets else WITHHELD_SET
     elif true_rule is None:
-        change, why = "invented", MORE_CONFIDENT if whole in true_sets else RAISED_SET
+        change, reason = "invented", MORE_CONFIDENT if whole in true_sets else RAISED_SET
     else:
-        change, why = "changed", RAISED
-    return (list(rule.left), list(rule.right), change, why, *_list_figures(true_rule), *_list_figures(published_rule))
+        change, reason = "changed", RAISED_SUPPORT
+    return (
+        list(rule.left),
+        list(rule.right),
+        change,
+        reason,
+        *_list_figures(true_rule),
+        *_list_figures(published_rule),
+    )
 
 
 def _list_figures(rule: RuleCount | None) -> tuple[int | None, float | None]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 CHUNK = 4096
 """How many sequences a thread takes at a time, so that progress is reported and an interrupt is seen."""
-TOGETHER = 512
+BATCH_SIZE = 512
 """How many of them are searched for at once."""
 ROOM = 1 << 20
 """How many numbers the lists of a search may take."""
@@ -188,7 +188,7 @@ def _make_scratch(tree: SearchTree, queries: _AskedSequences, first: int, last: 
 
     labels, depth = len(queries.bits), int(tree.levels.max()) + 2
     words = int(queries.sequences.words[first:last].max())
-    batch_size = min(TOGETHER, max(ROOM // (max(labels, depth) * words), 1))
+    batch_size = min(BATCH_SIZE, max(ROOM // (max(labels, depth) * words), 1))
     return PathSearch(
         masks=np.zeros(labels * batch_size * words, dtype=np.uint64),
         lengths=np.zeros(batch_size, dtype=np.uint64),

@@ -13,7 +13,7 @@ from sfumato.baskets import Item
 from sfumato.runtime.progress import report_progress
 from sfumato.sequences import Sequences
 
-UNBOUNDED = 1 << 40
+NO_LIMIT = 1 << 40
 _ROWS_AT_ONCE = 1000
 ItemPattern = tuple[tuple[Item, ...], ...]
 
@@ -65,7 +65,7 @@ class SequenceDraft:
         # Compiled code takes no read-only arrays.
         self._offsets = data.offsets.copy()
         self.elements = MarkedElements(data.element_offsets.copy(), data.codes.copy(), self.alive, in_place)
-        gap, span = (UNBOUNDED if limit is None else limit for limit in (max_gap, window))
+        gap, span = (NO_LIMIT if limit is None else limit for limit in (max_gap, window))
         self.is_limited = max_gap is not None or window is not None
         self.may_create = not in_place and self.is_limited
         """Whether deleting an item can create matches, because what was too far apart moves together."""

@@ -22,7 +22,7 @@ from sfumato.protect.sequences.edited_sequences import SequenceDraft
 from sfumato.protect.sequences.row_options import HidingBound, HidingOption, OptionList, PatternSet, RowOptions
 from sfumato.runtime.progress import report_progress
 
-_LOOKING = 0.5
+_LOOKING_SHARE = 0.5
 """The share of the time in which sequences are looked at; the rest is for choosing among them."""
 
 
@@ -49,7 +49,7 @@ def improve_marks(draft: SequenceDraft, greedy: SequenceDraft, thresholds: Ints,
         return ExactMarks(0, 0)
     excess = draft.supports - thresholds
     wanted_indices = np.flatnonzero(excess > 0)
-    groups = _group_alike_sequences(draft, greedy, OptionList(draft, wanted_indices, begin + _LOOKING * seconds))
+    groups = _group_alike_sequences(draft, greedy, OptionList(draft, wanted_indices, begin + _LOOKING_SHARE * seconds))
     needs = {index: int(excess[index]) for index in wanted_indices.tolist()}
     report_progress("choosing what to hide where")
     choice = _solve(groups, needs, begin + seconds - monotonic(), bounds=False)

@@ -23,8 +23,8 @@ MOST_VISITS = 200_000
 _CELLS_OF_VISIT = 20_000
 _LARGEST_TABLE = 1 << 27
 """Numbers in a table of next places."""
-_NEVER = -1
-_ALWAYS = 1 << 62
+_NO_PLACE = -1
+_ANY_PLACE = 1 << 62
 
 
 def find_new_patterns(original: Sequences, published_sequences: Sequences, least: int) -> set[tuple[int, ...]]:
@@ -74,9 +74,9 @@ class _NextPlaces(NamedTuple):
     def of(cls, data: Sequences, original: Sequences, frequent_codes: Ints) -> _NextPlaces:
         """Number the items that are kept."""
         number_of = {original.items[code]: number for number, code in enumerate(frequent_codes.tolist())}
-        numbers = np.array([number_of.get(item, _NEVER) for item in data.items], dtype=np.int32)
+        numbers = np.array([number_of.get(item, _NO_PLACE) for item in data.items], dtype=np.int32)
         tokens = numbers[data.codes] if len(numbers) else np.zeros(0, dtype=np.int32)
-        stays = tokens != _NEVER
+        stays = tokens != _NO_PLACE
         offsets = np.concatenate(([0], np.cumsum(stays)))[data.offsets]
         tokens = tokens[stays]
         _refuse_large_table(len(frequent_codes), len(tokens))
@@ -130,9 +130,10 @@ def _list_frequent_items(published_sequences: Sequences, least: int, original: S
 def _find_latest_starts(original_places: _NextPlaces, published_places: _NextPlaces) -> Ints:
     """For each place of each published sequence, and its end, from where on its original contains the rest.
 
-    That is the latest such place, `_NEVER` if there is none, and `_ALWAYS` in a sequence that is part of its original.
+    That is the latest such place, `_NO_PLACE` if there is none, and `_ANY_PLACE` in a sequence that is part of its
+    original.
     """
-    latest = np.full(len(published_places.tokens) + len(published_places.offsets) - 1, _ALWAYS, dtype=np.int64)
+    latest = np.full(len(published_places.tokens) + len(published_places.offsets) - 1, _ANY_PLACE, dtype=np.int64)
     for row in range(len(published_places.offsets) - 1):
         tokens = published_places.tokens[published_places.offsets[row] : published_places.offsets[row + 1]].tolist()
         first, last = original_places.offsets[row : row + 2].tolist()
@@ -142,8 +143,8 @@ def _find_latest_starts(original_places: _NextPlaces, published_places: _NextPla
             position -= 1
             while position >= 0 and old[position] != token:
                 position -= 1
-            starts.append(first + position if position >= 0 else _NEVER)
-        if starts[-1] == _NEVER:
+            starts.append(first + position if position >= 0 else _NO_PLACE)
+        if starts[-1] == _NO_PLACE:
             begin = int(published_places.offsets[row]) + row
             latest[begin : begin + len(starts)] = starts[::-1]
     return latest
@@ -153,7 +154,7 @@ def _list_new_items(node: _PatternNode, published_places: _NextPlaces, latest: I
     """Items that follow in a published sequence which may still contain something that its original does not."""
     rows, starts = node.published_matches
     limits = latest[starts + rows]
-    changed_indices = np.flatnonzero(limits != _ALWAYS)
+    changed_indices = np.flatnonzero(limits != _ANY_PLACE)
     rows, starts = rows[changed_indices], starts[changed_indices]
     old = np.searchsorted(node.original_matches.rows, rows)
     held_mask = old < node.original_matches.rows.size

@@ -174,13 +174,13 @@ class _MarkSearch:
 
     def _count_disjoint(self, patterns: PatternSet) -> int:
         """How many matches can be found that share no item: each of them needs a mark of its own."""
-        used: list[int] = []
+        used_matches: list[int] = []
         count = 0
         while (match := self._find_match(patterns)) is not None:
             self.draft.alive[match] = False
-            used += match
+            used_matches += match
             count += 1
-        self.draft.alive[used] = True
+        self.draft.alive[used_matches] = True
         return count
 
     def _mark_heaviest(self, patterns: PatternSet) -> list[int]:

@@ -14,7 +14,7 @@ from math import comb
 import numpy as np
 
 from sfumato.arrays import Floats, Ints
-from sfumato.protect.sequences.edited_sequences import UNBOUNDED, SequenceDraft
+from sfumato.protect.sequences.edited_sequences import NO_LIMIT, SequenceDraft
 
 _EXACT = 2**53
 """Floats hold all whole numbers up to this one."""
@@ -80,7 +80,7 @@ def measure_reach(draft: SequenceDraft, patterns: Sequence[int]) -> int | None:
             most += 1
             continue
         span = min(pattern.window, steps * (pattern.max_gap + 1) + 1)
-        if span >= UNBOUNDED:
+        if span >= NO_LIMIT:
             return None
         ways = [(pattern.max_gap + 1) ** steps, comb(pattern.window - 1, steps) if span >= pattern.window else _EXACT]
         reach, most = max(reach, span), most + (steps + 1) * min(ways)

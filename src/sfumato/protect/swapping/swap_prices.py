@@ -22,7 +22,7 @@ from sfumato.protect.swapping.swap_marginal import find_least_shift
 from sfumato.protect.swapping.swap_records import SwapRecords, sum_exactly
 from sfumato.runtime.progress import report_progress
 
-NEVER = 1 << 60
+FORBIDDEN_COST = 1 << 60
 """The cost of a forbidden choice."""
 WHOLE = 1 << 58
 """The width of a core with every record."""
@@ -73,7 +73,7 @@ def decide_at_prices(records: SwapRecords, prices: SwapPrices, shift: int) -> Pr
     record_indices = np.arange(len(records.own_categories))
     cost = prices.category - records.chances
     cost += (-cost[record_indices, records.own_categories] + prices.change * records.free)[:, None]
-    cost[record_indices, records.own_categories] = np.where(records.free, 0, NEVER)
+    cost[record_indices, records.own_categories] = np.where(records.free, 0, FORBIDDEN_COST)
     best = cost.argmin(axis=1)
     least = cost[record_indices, best]
     cost -= least[:, None]
@@ -115,14 +115,14 @@ class UndecidedCore:
         members = np.flatnonzero(core_mask)
         regret = decisions.regret[members]
         labels = np.column_stack(
-            [records.own_categories[members], records.free[members], np.where(regret <= width, regret, NEVER)]
+            [records.own_categories[members], records.free[members], np.where(regret <= width, regret, FORBIDDEN_COST)]
         )
         kinds, kind = np.unique(labels, axis=0, return_inverse=True)
         kind = kind.reshape(-1)
         size = np.zeros(len(kinds), dtype=np.int64)
         np.add.at(size, kind, records.weight[members])
         options = kinds[:, 2:]
-        of_kind, takes = np.nonzero(options < NEVER)
+        of_kind, takes = np.nonzero(options < FORBIDDEN_COST)
         other_mask = ~core_mask
         best, own_categories, weight = (
             decisions.best[other_mask],

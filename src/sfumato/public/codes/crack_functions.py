@@ -67,7 +67,7 @@ def fit_curve(points: KnowledgePoints, codes: Floats, fit: Fit) -> Floats:
         return np.broadcast_to(codes, (len(points.codes), len(codes)))
     if many == 1:
         return np.broadcast_to(points.values, (len(points.codes), len(codes)))
-    return _FITTED[fit](points, codes)
+    return _FIT_FUNCTIONS[fit](points, codes)
 
 
 def _fit_regression(points: KnowledgePoints, codes: Floats) -> Floats:
@@ -97,7 +97,7 @@ def _fit_spline(points: KnowledgePoints, codes: Floats) -> Floats:
     return np.array([CubicSpline(x, y)(codes) for x, y in zip(points.codes, points.values, strict=True)])
 
 
-_FITTED: dict[Fit, Callable[[KnowledgePoints, Floats], Floats]] = {
+_FIT_FUNCTIONS: dict[Fit, Callable[[KnowledgePoints, Floats], Floats]] = {
     "regression": _fit_regression,
     "polyline": _fit_polyline,
     "spline": _fit_spline,

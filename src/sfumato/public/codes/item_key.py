@@ -21,7 +21,7 @@ from sfumato.runtime.progress import report_progress
 
 METHOD = "encode_items"
 _LISTS = ("items", "codes", "supports", "fake_places")
-_NESTED = ("images", "fakes")
+_NESTED_FIELDS = ("images", "fakes")
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class ItemKey:
     def seal(self) -> Key:
         """The same secret as a `Key`, which can be saved."""
         lists = {name: list(getattr(self, name)) for name in _LISTS}
-        nested_lists = {name: [list(values) for values in getattr(self, name)] for name in _NESTED}
+        nested_lists = {name: [list(values) for values in getattr(self, name)] for name in _NESTED_FIELDS}
         rest = {"kind": self.kind, "noise": self.noise, "seed": f"{self.seed:x}", "baskets": self.baskets}
         basket_facts = {"data": self.data, "spot_checks": spell_spot_checks(self.spot_checks)}
         return seal_key(METHOD, {**lists, **nested_lists, **rest, **basket_facts})
@@ -75,7 +75,9 @@ class ItemKey:
         secret = unseal_key(key, METHOD)
         try:
             lists: dict[str, Any] = {name: tuple(secret[name]) for name in _LISTS}
-            nested_lists: dict[str, Any] = {name: tuple(tuple(values) for values in secret[name]) for name in _NESTED}
+            nested_lists: dict[str, Any] = {
+                name: tuple(tuple(values) for values in secret[name]) for name in _NESTED_FIELDS
+            }
             rest: dict[str, Any] = {name: secret[name] for name in ("kind", "noise", "baskets", "data")}
             spot_checks = parse_spot_checks(secret.get("spot_checks", ()))
             return cls(**lists, **nested_lists, **rest, seed=int(secret["seed"], 16), spot_checks=spot_checks)

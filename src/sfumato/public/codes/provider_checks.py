@@ -124,9 +124,13 @@ def refuse_missing_codes(counts: Mapping[CodeSet, int], code_supports: Mapping[i
 def count_original_supports(sets: Iterable[ItemIndices], baskets: Baskets) -> dict[ItemIndices, int]:
     """The supports of sets of item indices, counted in the originals."""
     itemsets = list(sets)
-    used = sorted({position for itemset in itemsets for position in itemset})
+    used_positions = sorted({position for itemset in itemsets for position in itemset})
     columns = dict(
-        zip(used, build_item_columns(baskets, [baskets.items[position] for position in used]).values(), strict=True)
+        zip(
+            used_positions,
+            build_item_columns(baskets, [baskets.items[position] for position in used_positions]).values(),
+            strict=True,
+        )
     )
     whole = build_full_column(len(baskets))
     return {itemset: intersect_items(columns, itemset, whole).bit_count() for itemset in itemsets}

@@ -16,7 +16,7 @@ from sfumato.report.words import wording
 _INK, _SOFT, _LINE, _CARD = (PALETTE[name][0] for name in ("ink", "soft", "line", "card"))
 _WARN = PALETTE["warn"][0]
 _COLOURS = {"before": PALETTE["before"][0], "after": PALETTE["accent"][0]}
-_FILLED = 0.86
+_BAR_SHARE = 0.86
 """The share of a range that its bars fill."""
 
 
@@ -141,11 +141,11 @@ def draw_histogram(edges: Floats, published_counts: Sequence[int], original: Seq
         drawing.add_line((0, y), (drawing.width, y), _LINE)
         drawing.add_words(-6, y + 4, format_tick(tick, max(published_counts)), _SOFT, anchor="end")
     step = drawing.width / (len(edges) - 1)
-    thick = step * _FILLED / len(sides)
+    thick = step * _BAR_SHARE / len(sides)
     for slot, (side, counts) in enumerate(sides.items()):
         for number, count in enumerate(counts):
             length = drawing.height * count / top
-            x = (number + (1 - _FILLED) / 2) * step + slot * thick
+            x = (number + (1 - _BAR_SHARE) / 2) * step + slot * thick
             drawing.add_box(x, drawing.height - length, thick, length, _COLOURS[side])
     drawing.add_line((0, drawing.height), (drawing.width, drawing.height), _LINE)
     _write_numbers_below(drawing, float(edges[0]), float(edges[-1]))

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from markupsafe import Markup
 
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED
+from sfumato.data.hierarchies.hierarchy import STAR
 from sfumato.engine.stored_table import StoredTable
 from sfumato.report import content
 from sfumato.report.pictures import bar_pictures
@@ -63,12 +63,12 @@ def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
     counts = [bins.count(numbers) for numbers in cells]
     original, new_counts = counts[0] if account.internal else None, counts[-1]
     shown_original: Sequence[int | None] = [None] * len(new_counts) if original is None else original
-    things, untold = content.name_things(account).capitalize(), _count_untold(columns)
+    noun, untold = content.name_things(account).capitalize(), _count_untold(columns)
     return {
         "name": name,
         "svg": Markup(bar_pictures.draw_histogram(bins.edges, new_counts, original)),
         "label": (
-            f"{things} by {wording.shorten_label(name)}, in {wording.count_noun(len(new_counts), 'range')} of numbers."
+            f"{noun} by {wording.shorten_label(name)}, in {wording.count_noun(len(new_counts), 'range')} of numbers."
         ),
         "head": "Range",
         "rows": [*zip(bins.labels, shown_original, new_counts, strict=True), *untold],
@@ -109,7 +109,7 @@ def _list_histogram_notes(
 def _count_untold(columns: Sequence[pl.Series]) -> list[_MissingCounts]:
     """How many cells are missing or suppressed, where there are any."""
     missing = [column.null_count() for column in columns]
-    star_counts = [int((column == SUPPRESSED).sum()) if column.dtype == pl.String else 0 for column in columns]
+    star_counts = [int((column == STAR).sum()) if column.dtype == pl.String else 0 for column in columns]
     return [
         _MissingCounts(label, counts[0] if len(counts) > 1 else None, counts[-1])
         for label, counts in zip(wording.NON_VALUES, (missing, star_counts), strict=True)
@@ -117,7 +117,7 @@ def _count_untold(columns: Sequence[pl.Series]) -> list[_MissingCounts]:
     ]
 
 
-def _show_bars(name: str, counts: pl.DataFrame, internal: bool, things: str) -> dict[str, Any]:
+def _show_bars(name: str, counts: pl.DataFrame, internal: bool, row_noun: str) -> dict[str, Any]:
     rows = _shorten_counts(counts)
     labels = [label for label, _, _ in rows]
     original = [count for _, count, _ in rows] if internal else None
@@ -126,7 +126,7 @@ def _show_bars(name: str, counts: pl.DataFrame, internal: bool, things: str) -> 
         "name": name,
         "svg": Markup(bar_pictures.draw_distribution(labels, published_counts, original)),
         "label": (
-            f"{things.capitalize()} by value of {wording.shorten_label(name)}, "
+            f"{row_noun.capitalize()} by value of {wording.shorten_label(name)}, "
             f"{wording.count_noun(counts.height, 'value')}."
         ),
         "head": "Value",

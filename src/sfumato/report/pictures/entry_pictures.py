@@ -19,7 +19,7 @@ from sfumato.report.pictures.rendering import LABEL, PALETTE, Spec, render_svg
 from sfumato.report.words import wording
 
 _INK, _SOFT, _LINE, _CARD = (PALETTE[name][0] for name in ("ink", "soft", "line", "card"))
-_PRIVATE, _BLANKED, _WARN = PALETTE["before"][0], PALETTE["accent"][0], PALETTE["warn"][0]
+_PRIVATE, _BLANK, _WARN = PALETTE["before"][0], PALETTE["accent"][0], PALETTE["warn"][0]
 
 ROWS_ALONE = 40
 """The most rows that are drawn one by one; more are drawn in bands."""
@@ -93,7 +93,7 @@ def _build_map_spec(
     bands, wide = len(edges) - 1, 34 if has_single_rows else 44 if len(names) <= 14 else 24
     ground = [_build_box(index, 1, band) for index in range(len(names)) for band in range(bands)]
     corners: Spec = {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
-    hues: Spec = {"domain": list(_KINDS), "range": [_PRIVATE, _BLANKED]}
+    hues: Spec = {"domain": list(_KINDS), "range": [_PRIVATE, _BLANK]}
     shade: Spec = {
         "field": "share",
         "type": "quantitative",
@@ -207,7 +207,7 @@ def draw_exposure_by_column(exposures: Sequence[ColumnExposure], title: str | No
         for kind, count in zip(kinds, (exposure.private, exposure.exposed_count, exposure.derived), strict=True)
     ]
     most = max([1, *(value["entries"] for value in values)])
-    hues: Spec = {"domain": list(kinds), "range": [_PRIVATE, _WARN, _BLANKED]}
+    hues: Spec = {"domain": list(kinds), "range": [_PRIVATE, _WARN, _BLANK]}
     bars: Spec = {"field": "kind", "type": "nominal", "scale": hues, "sort": list(kinds), "legend": build_legend()}
     encoding: Spec = {
         "y": {"field": "column", "type": "nominal", "sort": names, "title": None, "axis": _build_name_axis()},
@@ -266,10 +266,10 @@ def draw_blanking_curve(
             "axis": {"format": ",~r", "tickCount": 4},
         },
     }
-    mark: Spec = {"condition": {"test": "datum.chosen", "value": _WARN}, "value": _BLANKED}
+    mark: Spec = {"condition": {"test": "datum.chosen", "value": _WARN}, "value": _BLANK}
     size: Spec = {"condition": {"test": "datum.chosen", "value": 150}, "value": 70}
     layers: list[Spec] = [
-        {"mark": {"type": "line", "color": _BLANKED, "strokeWidth": 2}},
+        {"mark": {"type": "line", "color": _BLANK, "strokeWidth": 2}},
         {"mark": {"type": "point", "filled": True, "opacity": 1}, "encoding": {"color": mark, "size": size}},
         {
             "mark": {**text, "stroke": _CARD, "strokeWidth": 4, "strokeJoin": "round"},

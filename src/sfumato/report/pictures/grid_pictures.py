@@ -21,11 +21,11 @@ from sfumato.report.words import wording
 from sfumato.sequences import Sequences
 
 _CELL = re.compile(r"r(\d{1,3})c(\d{1,3})")
-_LISTED = 12
+_MOST_LINES = 12
 """How many cells and flows the tables list."""
 _FLOWS = 150
 """How many flows are drawn, the strongest first."""
-_DRAWN = 2_500
+_MOST_CELLS = 2_500
 """How many cells a grid may have if those without a visit are drawn too."""
 _ASIDE = 0.13
 """How far to the right a flow is drawn, in sides of a cell."""
@@ -146,7 +146,7 @@ def _measure_grid(cells: Mapping[str, _Cell]) -> _GridSize:
 def _list_cells(cells: Mapping[str, _Cell]) -> set[_Cell]:
     """All cells of the smallest grid that holds some; no others if it is large."""
     rows, columns = _measure_grid(cells)
-    if rows * columns > _DRAWN:
+    if rows * columns > _MOST_CELLS:
         return set(cells.values())
     return {_Cell(row, column) for row in range(rows) for column in range(columns)}
 
@@ -243,13 +243,13 @@ def _make_figure(title: str, caption: str, svg: str, counts: pl.DataFrame, sides
     """The picture, with the largest numbers as a table."""
     names = [name for name in counts.columns if name not in ("before", "after")]
     order = [pl.max_horizontal(sides), *reversed(sides), *names]
-    largest = counts.sort(order, descending=[True] * (1 + len(sides)) + [False] * len(names)).head(_LISTED)
+    largest = counts.sort(order, descending=[True] * (1 + len(sides)) + [False] * len(names)).head(_MOST_LINES)
     rows = tuple(
         (*(str(row[name]) for name in names), *(wording.format_count(row[side]) for side in sides))
         for row in largest.iter_rows(named=True)
     )
     head = tuple(word.capitalize() for word in (*names, *(sides if len(sides) > 1 else ("times",))))
-    extent_text = f"the {_LISTED} largest numbers" if counts.height > _LISTED else "all numbers"
+    extent_text = f"the {_MOST_LINES} largest numbers" if counts.height > _MOST_LINES else "all numbers"
     return ReportFigure(
         title, svg, caption, f"{caption} The table lists {extent_text}." if rows else caption, head, rows
     )

@@ -12,7 +12,7 @@ from sfumato.report.pictures.svg import Drawing
 from sfumato.report.pictures.ticks import choose_ticks
 
 _SOFT, _LINE = (PALETTE[name][0] for name in ("soft", "line"))
-_REFUSED, _FINE, _CHOSEN = PALETTE["before"][0], PALETTE["accent"][0], PALETTE["warn"][0]
+_REFUSED_HUE, _FINE_HUE, _CHOSEN_HUE = PALETTE["before"][0], PALETTE["accent"][0], PALETTE["warn"][0]
 MOST_LABELLED = 40
 
 
@@ -68,7 +68,7 @@ def _place_nodes(
 
 
 def _choose_colour(node: LatticeNode) -> str:
-    return _CHOSEN if node.is_chosen else _FINE if node.will_do else _REFUSED
+    return _CHOSEN_HUE if node.is_chosen else _FINE_HUE if node.will_do else _REFUSED_HUE
 
 
 def _list_coarser_neighbours(levels: tuple[int, ...]) -> list[tuple[int, ...]]:

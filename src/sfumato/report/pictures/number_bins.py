@@ -15,7 +15,7 @@ import polars as pl
 
 from sfumato.arrays import Floats, Ints
 from sfumato.data.cells.coded_cells import encode_narrowly
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy
 from sfumato.data.hierarchies.label_ranges import parse_range
 
 _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0, 25.0, 50.0, 100.0)
@@ -137,7 +137,7 @@ def parse_cells(column: pl.Series) -> NumberCells | None:
         low = high = column.drop_nulls().cast(pl.Float64).to_numpy()
     elif column.dtype == pl.String:
         values, codes = encode_narrowly(column)
-        present = values.is_not_null() & (values != SUPPRESSED)
+        present = values.is_not_null() & (values != STAR)
         ends = [_parse_ends(label) for label in values.filter(present)]
         known_ends = np.array([pair for pair in ends if pair is not None], dtype=np.float64).reshape(-1, 2)
         if len(known_ends) < len(ends):
@@ -159,5 +159,5 @@ def _parse_ends(label: str) -> tuple[float, float] | None:
 def are_digits_codes(hierarchy: Hierarchy | None) -> bool:
     """Whether the digits of a column are a code, such as a postcode: its hierarchy masks some of them."""
     return hierarchy is not None and any(
-        SUPPRESSED in label and label != SUPPRESSED for row in hierarchy.rows[:1] for label in row[1:]
+        STAR in label and label != STAR for row in hierarchy.rows[:1] for label in row[1:]
     )

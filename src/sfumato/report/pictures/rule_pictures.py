@@ -17,12 +17,12 @@ from sfumato.report.pictures.entry_pictures import build_legend, build_title
 from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
 from sfumato.report.words import wording
 
-_INK, _SOFT, _WARN, _BLANKED = (PALETTE[name][0] for name in ("ink", "soft", "warn", "accent"))
+_INK, _SOFT, _WARN, _BLANK = (PALETTE[name][0] for name in ("ink", "soft", "warn", "accent"))
 
 SPOTS = 300
 """The most distinct positions that are drawn as spots; more are gathered in squares."""
 
-_ACROSS, _UP = 10, 16
+_MOST_COLUMNS, _MOST_ROWS = 10, 16
 
 
 @dataclass(frozen=True)
@@ -74,11 +74,11 @@ class _PanelFrame:
 
     def snap_spot(self, confidence: float, support: int) -> _SpotCentre:
         """The centre of the square that contains a rule; no square crosses a threshold."""
-        width = ((1 - self.least_confidence) or 0.1) / _ACROSS
-        height = math.log(self.support[1] / self.support[0]) / _UP
+        width = ((1 - self.least_confidence) or 0.1) / _MOST_COLUMNS
+        height = math.log(self.support[1] / self.support[0]) / _MOST_ROWS
         column_index = math.floor((confidence - self.least_confidence) / width + 1e-9)
         if self.least_confidence < 1:
-            column_index = min(column_index, _ACROSS - 1)
+            column_index = min(column_index, _MOST_COLUMNS - 1)
         row_index = math.floor(math.log(support / self.least_support) / height + 1e-9)
         x = self.least_confidence + (column_index + 0.5) * width
         return _SpotCentre(round(x, 5), round(self.least_support * math.exp((row_index + 0.5) * height), 3))
@@ -147,7 +147,7 @@ def _build_spots_layer(sides: Sequence[Sequence[Spec]], most: int, rule_words: R
     return {
         "mark": {"type": "point", "filled": True, "opacity": 0.85, "size": 70},
         "encoding": {
-            "color": encode_state({rule_words.marked_rules: _WARN, rule_words.other: _BLANKED}),
+            "color": encode_state({rule_words.marked_rules: _WARN, rule_words.other: _BLANK}),
             "shape": encode_state({rule_words.marked_rules: "circle", rule_words.other: "cross"}),
             **({"size": size} if most > 1 else {}),
         },

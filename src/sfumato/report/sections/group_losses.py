@@ -15,7 +15,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.data.cells.coded_cells import encode_narrowly, list_values
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
 from sfumato.report.content import are_rows_drawn
@@ -26,10 +26,10 @@ from sfumato.table import Table
 
 RANGES, GROUPS = 10, 12
 """The most ranges of a number, and the most groups of a column."""
-_SHOWN, _COLUMNS = 4, 9
+_MOST_GROUPS, _COLUMNS = 4, 9
 _FEW = 0.005
 """A group with a smaller share of all people is not named as the one that lost most."""
-_OTHERS = "other values"
+_OTHER_VALUES = "other values"
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ def _coarsen(texts: pl.Series, published_labels: set[str], hierarchy: Hierarchy 
     """Values as published labels, or, where these say nothing or are too many, as labels of a coarser level."""
     if hierarchy is None:
         return texts
-    labels = published_labels - {SUPPRESSED}
+    labels = published_labels - {STAR}
     covers = [{row[0]: next((label for label in reversed(row) if label in labels), row[0]) for row in hierarchy.rows}]
     covers += [{row[0]: row[level] for row in hierarchy.rows} for level in range(1, hierarchy.height)]
     for cover in covers:
@@ -179,7 +179,7 @@ def _gather_rare(groups: pl.Series, people: Ints) -> pl.Series:
     counts = pl.DataFrame({"group": groups, "count": people}).group_by("group").agg(pl.sum("count"))
     frequent = counts.sort(["count", "group"], descending=[True, False]).head(GROUPS - 1)
     frequent = frequent.filter(pl.col("count") >= _FEW * int(people.sum()))
-    return groups.replace(dict.fromkeys(set(counts["group"]) - set(frequent["group"]), _OTHERS))
+    return groups.replace(dict.fromkeys(set(counts["group"]) - set(frequent["group"]), _OTHER_VALUES))
 
 
 def _measure_column(name: str, groups: pl.Series, kept_mask: Flags, losses: Floats | None) -> list[GroupLoss]:
@@ -200,7 +200,7 @@ def _describe_worst(columns: list[list[GroupLoss]]) -> list[str]:
     """The group that lost the largest share of its people, and the one that lost the most detail."""
     people, rest = (sum(getattr(group, name) for group in columns[0]) for name in ("original_count", "left_count"))
     large = [group for groups in columns for group in groups if group.original_count >= _FEW * people]
-    groups = [group for group in large if group.group != _OTHERS] or large
+    groups = [group for group in large if group.group != _OTHER_VALUES] or large
     worst = max(groups, key=lambda group: (group.lost_share, group.original_count))
     sentences = []
     if worst.lost_share:
@@ -223,7 +223,7 @@ def _name_group(group: GroupLoss) -> str:
 
 def _show_column(groups: list[GroupLoss]) -> dict[str, Any]:
     """A card: the groups that lost most, and the others as one line."""
-    shown_groups, rest = groups[:_SHOWN], groups[_SHOWN:]
+    shown_groups, rest = groups[:_MOST_GROUPS], groups[_MOST_GROUPS:]
     if len(rest) == 1:
         shown_groups, rest = groups, []
     if rest:

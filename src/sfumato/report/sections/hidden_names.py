@@ -13,7 +13,7 @@ from sfumato.errors import join_names
 from sfumato.measure.baskets.recount import ItemColumns
 from sfumato.report.words import wording
 
-_SECRETS, _LOST = 12, 8
+_SECRETS, _LOST_ITEMSETS = 12, 8
 """How many rules and how many itemsets are named."""
 
 
@@ -104,7 +104,9 @@ def describe_lost_itemsets(
     ]
     if not itemsets:
         return []
-    itemset_texts = [f"{join_items(items)} ({wording.format_count(support)})" for items, support in itemsets[:_LOST]]
+    itemset_texts = [
+        f"{join_items(items)} ({wording.format_count(support)})" for items, support in itemsets[:_LOST_ITEMSETS]
+    ]
     rest = len(itemsets) - len(itemset_texts)
     more = f" and {wording.format_count(rest)} more" if rest else ""
     return [f"Itemsets lost, with their support before: {'; '.join(itemset_texts)}{more}."]

@@ -25,7 +25,7 @@ from sfumato.report.words import loss_words, wording
 
 MOST_RULES = 200_000
 """With more rules than this, only those at or above the support are drawn."""
-_NAMED = 12
+_MOST_NAMES = 12
 """How many items are named."""
 _REACH = 0.5
 _WORDS = RuleWords("to be hidden", "other rules", "confidence", "support, baskets")
@@ -108,7 +108,7 @@ def _is_item(secret: Any) -> bool:
 
 def _describe_items(names: Sequence[str], original: Baskets, known_baskets: Baskets) -> list[str]:
     """Items that nothing should predict: the items themselves are not hidden."""
-    named_items = names[:_NAMED]
+    named_items = names[:_MOST_NAMES]
     original_columns, known_columns = (ItemColumns.of(baskets, named_items) for baskets in (original, known_baskets))
     sentences = [
         f"To be hidden: rules that predict {join_items([name])}. The item itself is in "

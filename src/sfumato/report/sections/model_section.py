@@ -23,7 +23,7 @@ from sfumato.rules import Rules
 
 DRAWN_RULES = 10
 """How many rules are drawn, most confident first."""
-LISTED = 200
+MOST_LINES = 200
 """How many rules or leaves are listed."""
 
 
@@ -54,12 +54,12 @@ def _list_rules(rules: tuple[RuleCount, ...]) -> ReportFigure:
         for rule in rules[:DRAWN_RULES]
     ]
     caption = "Confidence, then support."
-    if len(rules) > LISTED:
-        caption += f" The first {LISTED} of {wording.format_count(len(rules))} rules are listed; the file has all."
+    if len(rules) > MOST_LINES:
+        caption += f" The first {MOST_LINES} of {wording.format_count(len(rules))} rules are listed; the file has all."
     title = "The most confident rules" if len(rules) > DRAWN_RULES else "All rules"
     rows = tuple(
         (spell_rule(rule), _format_confidence(rule), *map(wording.format_count, (rule.support, rule.left_support)))
-        for rule in rules[:LISTED]
+        for rule in rules[:MOST_LINES]
     )
     head = ("Rule", "Confidence", "Support", "Of left side")
     return ReportFigure(title, draw_named_shares(bars), f"{title}, with confidence and support.", caption, head, rows)
@@ -110,13 +110,13 @@ def _show_tree(tree: TreeNode) -> ReportFigure:
             wording.format_percent(leaf.counts[leaf.predicted_class] / leaf.people),
             wording.format_count(leaf.people),
         )
-        for path, leaf in leaves[:LISTED]
+        for path, leaf in leaves[:MOST_LINES]
     )
     caption = "Behind each leaf: the share of its most common class, and how many people are there."
     if len(leaves) * 2 - 1 > MOST_NODES:
         caption += " Deep parts are drawn together."
-    if len(leaves) > LISTED:
-        caption += f" The {LISTED} largest of {wording.format_count(len(leaves))} leaves are listed."
+    if len(leaves) > MOST_LINES:
+        caption += f" The {MOST_LINES} largest of {wording.format_count(len(leaves))} leaves are listed."
     label = "The tree as an outline: conditions, and at each leaf the share of each class."
     return ReportFigure("The tree", draw_tree(tree), label, caption, ("Leaf", "Class", "Share", "People"), rows)
 
@@ -136,7 +136,7 @@ def _show_accuracy(tree: TreeNode) -> ReportFigure:
     ]
     rows = tuple(
         (wording.shorten_label(name), *map(wording.format_count, (tree.counts[name], predictions[name], hits[name])))
-        for name in list(colours)[:LISTED]
+        for name in list(colours)[:MOST_LINES]
     )
     caption = (
         "Of the people of each class, the share that the tree finds. Counted from the leaves, by their own people."

@@ -41,7 +41,7 @@ DOTS = 300
 """How many people are drawn in the picture of what an attacker recovers."""
 ANSWERS = 12
 """How many answers of a column are drawn, most frequent first."""
-_HOW = {
+_LAW_WORDS = {
     "uniform": "uniform noise in ±{scale}",
     "gaussian": "Gaussian noise, standard deviation {scale}",
     "correlated": "Gaussian noise correlated like the data, standard deviation about {scale} (estimated)",
@@ -128,7 +128,7 @@ class _NoisyColumns(NamedTuple):
 def _describe_how(release: Release, column: str) -> str:
     law = release.public[column]
     values = {"p": law.p, "q": law.q} if isinstance(law, AnswerLaw) else {"scale": get_noise(release, column).scale}
-    return _HOW[law.kind].format(**{name: wording.format_parameter(value) for name, value in values.items()})
+    return _LAW_WORDS[law.kind].format(**{name: wording.format_parameter(value) for name, value in values.items()})
 
 
 def _build_reconstruction_figure(release: Release, column: str, truth: pl.Series | None = None) -> ReportFigure:

@@ -18,7 +18,7 @@ from sfumato.rules import Rules
 from sfumato.table import Table
 
 _LOSSES = ("withheld_rules", "invented_rules", "changed_rules", "added_baskets")
-_NAMED = 8
+_MOST_NAMES = 8
 """How many rules or splits are named."""
 
 
@@ -29,25 +29,25 @@ def describe_published_rules(published_rules: Rules, repair: str | None) -> str:
         wording.count_noun(len(published_rules.items), "item"),
         wording.count_noun(published_rules.baskets, "basket"),
     )
-    size = f"{count} published, about {items} in {baskets}{_COUNTED.get(repair, '')}."
+    size = f"{count} published, about {items} in {baskets}{_COUNT_WORDS.get(repair, '')}."
     if not len(published_rules.wholes):
         return f"{size} Nothing reaches the thresholds{'' if repair == 'none' else ' safely'}."
     figures = (
         "The support is the number of these baskets that hold both sides; the confidence is its share of the left "
         "side's."
     )
-    return " ".join((size, figures, *_REPAIRED.get(repair, ())))
+    return " ".join((size, figures, *_REPAIR_WORDS.get(repair, ())))
 
 
-_RAISED = (
+_RAISED_WORDS = (
     "every support, and the number of baskets, is the true one or larger; a confidence may be higher or lower than the "
     "true one; and a rule near the thresholds may be invented or missing."
 )
-_COUNTED: Mapping[str | None, str] = {"additive": ", counting added ones"}
-_REPAIRED: Mapping[str | None, tuple[str, ...]] = {
-    "additive": (f"Baskets were added where small groups had to be hidden: {_RAISED}",),
+_COUNT_WORDS: Mapping[str | None, str] = {"additive": ", counting added ones"}
+_REPAIR_WORDS: Mapping[str | None, tuple[str, ...]] = {
+    "additive": (f"Baskets were added where small groups had to be hidden: {_RAISED_WORDS}",),
     "none": ("Nothing was repaired: groups of fewer people than k may follow from the rules.",),
-    None: (f"If the repair is additive, baskets were added where small groups had to be hidden: {_RAISED}",),
+    None: (f"If the repair is additive, baskets were added where small groups had to be hidden: {_RAISED_WORDS}",),
 }
 """What else must be known of the figures after each repair; None if it is not known which."""
 
@@ -86,15 +86,15 @@ def _list_rule_changes(changes: pl.DataFrame | None) -> list[str]:
     sentences = []
     for change, figures in (("withheld", "true_"), ("invented", "")):
         of_kind = changes.filter(pl.col("change") == change)
-        for row in of_kind.head(_NAMED).iter_rows(named=True):
+        for row in of_kind.head(_MOST_NAMES).iter_rows(named=True):
             name = f"{join_items(map(str, row['antecedent']))} → {join_items(map(str, row['consequent']))}"
             support, share = row[f"{figures}support"], wording.format_percent(row[f"{figures}confidence"])
             sentences.append(
                 f"{change.capitalize()}: {name} (support {wording.format_count(support)}, confidence {share}), because "
                 f"{row['why']}."
             )
-        if of_kind.height > _NAMED:
-            sentences.append(f"{change.capitalize()}: {wording.format_count(of_kind.height - _NAMED)} more.")
+        if of_kind.height > _MOST_NAMES:
+            sentences.append(f"{change.capitalize()}: {wording.format_count(of_kind.height - _MOST_NAMES)} more.")
     return [*sentences, "All withheld, invented and changed rules are in private/rule_changes.parquet."]
 
 
@@ -117,11 +117,11 @@ def _list_withheld_splits(splits: pl.DataFrame | None) -> list[str]:
         return []
     largest = splits.sort("people", descending=True, maintain_order=True)
     sentences = []
-    for node, people, condition, why in largest.head(_NAMED).iter_rows():
+    for node, people, condition, reason in largest.head(_MOST_NAMES).iter_rows():
         node_text = " and ".join(node) or "everybody"
         sentences.append(
             f"Withheld: {wording.shorten_label(condition, 80)}, at {wording.shorten_label(node_text, 160)} "
-            f"({wording.count_noun(people, 'person', 'people')}), because {why}."
+            f"({wording.count_noun(people, 'person', 'people')}), because {reason}."
         )
     rest = splits.height - len(sentences)
     more = f" {wording.format_count(rest)} more are in private/withheld_splits.parquet." if rest else ""

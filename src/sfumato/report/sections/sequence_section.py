@@ -31,7 +31,7 @@ from sfumato.sequences import Sequences
 _MOST = 10
 _SECRETS = 12
 """How many items are drawn, and how many patterns are named."""
-_COMPARED = 2_000_000_000
+_MOST_PAIRS = 2_000_000_000
 """Pairs of elements that are compared for distances, at most."""
 _EDIT_WORDS = {"deleted": "deleted", "replaced": "replaced or deleted", "marked": f"replaced by the mark {MARK}"}
 _SIDES = ("before", "after")
@@ -122,8 +122,8 @@ def _describe_search_end(details: SequenceDetails, literal: Sequences | None) ->
         least = wording.count_noun(sequence_anonymity(literal), "published sequence")
         return (f"It stopped after one pass, as published: what is rarest now occurs in {least}.",)
     rounds = wording.count_noun(details.passes, "round")
-    why = ", since replacing some can leave others rare" if details.passes > 1 else ""
-    return (f"Rare sequences were replaced in {rounds}{why}.",)
+    explanation = ", since replacing some can leave others rare" if details.passes > 1 else ""
+    return (f"Rare sequences were replaced in {rounds}{explanation}.",)
 
 
 def _draw_secrets(
@@ -217,7 +217,7 @@ def _draw_distances(published_sequences: Sequences, original: Sequences, owners:
     rows = np.arange(len(published_sequences)) if owners is None else np.asarray(owners)
     if len(rows) != len(published_sequences) or not len(rows) or rows.max() >= len(original):
         return []
-    if int((np.diff(original.offsets)[rows] * np.diff(published_sequences.offsets)).sum()) > _COMPARED:
+    if int((np.diff(original.offsets)[rows] * np.diff(published_sequences.offsets)).sum()) > _MOST_PAIRS:
         return []
     distances = edit_distances(original, published_sequences, rows)
     names, counts = _count_in_bins([distances])

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from sfumato.attack.attack_gain import ALARMING, is_alarming, is_clear_gain, measure_gain
+from sfumato.attack.attack_gain import ALARM_GAIN, is_alarming, is_clear_gain, measure_gain
 from sfumato.report.words.wording import spell_percent
 
-_NOBODY = "had no target"
+_NO_TARGET = "had no target"
 _NO_BETTER = "no better than guessing"
 _UNSURE = "not clearly better than guessing"
 
@@ -36,7 +36,7 @@ def describe_attack(attack: Mapping[str, Any]) -> AttackInWords:
     blind_share = attack["baseline"] / tries if tries else 0.0
     gain, alarms = measure_gain(attack), is_alarming(attack)
     if not tries:
-        words = _NOBODY
+        words = _NO_TARGET
     elif is_clear_gain(attack):
         words = f"{'alarming: ' if alarms else ''}{_count_points(gain)} above guessing"
     else:
@@ -64,7 +64,7 @@ def _count_right_strangers(attack: Mapping[str, Any]) -> str:
 def _count_points(gain: Fraction) -> str:
     """The gain in percentage points; with decimals where whole ones would say that a smaller gain is alarming."""
     digits = 0
-    while Fraction(points := f"{float(100 * gain):.{digits}f}") >= 100 * ALARMING > 100 * gain:
+    while Fraction(points := f"{float(100 * gain):.{digits}f}") >= 100 * ALARM_GAIN > 100 * gain:
         digits += 1
     return f"{'less than 1' if points == '0' else points} percentage point{'' if points in ('0', '1') else 's'}"
 
@@ -82,7 +82,7 @@ def find_strongest_attack(attacks: Iterable[Mapping[str, Any]]) -> AttackInWords
 def compare_with_guessing(strongest: AttackInWords) -> str:
     """The attack that gains most over guessing, as one sentence."""
     name = strongest.attack.replace("_", " ")
-    if strongest.words == _NOBODY:
+    if strongest.words == _NO_TARGET:
         return f"The attack {name} had no target."
     risk, blind_text = spell_percent(strongest.risk), spell_percent(strongest.blind_share)
     sentence = f"The attack that gains most over guessing, {name}, is right for {risk} of those it tried"

@@ -126,9 +126,9 @@ def _format_labelled_parameter(value: float) -> str:
 
 def _name_tries(attack: Mapping[str, Any], body: Mapping[str, Any]) -> str:
     """What an attack tried, as the label of a count."""
-    things = getattr(find_tagged_class("attack", str(attack["attack"])), "tries", "")
-    if things:
-        return f"{things.capitalize()} tried"
+    target_noun = getattr(find_tagged_class("attack", str(attack["attack"])), "tries", "")
+    if target_noun:
+        return f"{target_noun.capitalize()} tried"
     return "People tried" if body["data"]["shape"] == "table" else "Tried"
 
 

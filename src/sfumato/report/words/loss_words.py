@@ -23,8 +23,8 @@ _SEVERAL = LossWords(
     "kept in the part with the largest loss",
     "each method by its own measure",
 )
-_REPEATED = "By the methods: the largest of theirs. On the file: of all their columns together."
-_MIXED = LossWords(
+_SEVERAL_METHODS = "By the methods: the largest of theirs. On the file: of all their columns together."
+_MIXED_LOSSES = LossWords(
     "On the file: the largest loss of all kinds of change, each by its own measure.",
     "kept in the part with the largest loss",
     "each kind of change by its own measure",
@@ -38,7 +38,7 @@ def describe_loss(body: Mapping[str, Any]) -> LossWords:
         return _SEVERAL
     if len(tags) > 1 and not _loses_detail(tags[0]):
         words = describe_method_loss(tags[0], body.get("changes", ()))
-        return words._replace(meaning=f"{words.meaning} {_REPEATED}")
+        return words._replace(meaning=f"{words.meaning} {_SEVERAL_METHODS}")
     return describe_method_loss(tags[-1], body.get("changes", ())) if tags else _UNKNOWN
 
 
@@ -83,10 +83,11 @@ def describe_method_loss(tag: str, changes: Iterable[Mapping[str, Any]]) -> Loss
         return _DETAIL
     own_meaning = str(getattr(method, "loss_meaning", ""))
     if own_meaning and kinds:
-        return _MIXED._replace(meaning=f"{own_meaning} {_MIXED.meaning}")  # the file is measured by the largest
+        # The file is measured by the largest.
+        return _MIXED_LOSSES._replace(meaning=f"{own_meaning} {_MIXED_LOSSES.meaning}")
     if own_meaning and method is not None:
         return LossWords(own_meaning, *method.kept_meaning)
-    return _MIXED if len(kinds) > 1 else kinds[0] if kinds else _UNKNOWN
+    return _MIXED_LOSSES if len(kinds) > 1 else kinds[0] if kinds else _UNKNOWN
 
 
 def _loses_detail(tag: str) -> bool:

@@ -134,13 +134,13 @@ class OfficerAnswer(NamedTuple):
 
 def list_officer_answers(body: Mapping[str, Any]) -> list[OfficerAnswer]:
     """What a data protection officer asks, with the answers that the policy and the release give."""
-    answers = [OfficerAnswer(title, str(body[name])) for name, title in _ABOUT.items() if body.get(name)]
+    answers = [OfficerAnswer(title, str(body[name])) for name, title in _ANSWER_TITLES.items() if body.get(name)]
     if body["data"]["shape"] == "table":
         answers.append(OfficerAnswer("Columns that no method changes", _describe_exact_columns(body)))
     return [OfficerAnswer(title, wording.clean_label(answer)) for title, answer in answers]
 
 
-_ABOUT = {"purpose": "Purpose", "recipient": "Recipient", "decided_by": "Who decided"}
+_ANSWER_TITLES = {"purpose": "Purpose", "recipient": "Recipient", "decided_by": "Who decided"}
 
 
 def _describe_exact_columns(body: Mapping[str, Any]) -> str:

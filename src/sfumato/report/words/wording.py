@@ -118,7 +118,7 @@ KNOWS = {
 }
 """What an attacker knows, where that is not columns."""
 
-THINGS = {"table": "people", "baskets": "baskets", "sequences": "sequences", "patterns": "patterns"}
+ROW_NOUNS = {"table": "people", "baskets": "baskets", "sequences": "sequences", "patterns": "patterns"}
 """What a release of each shape is made of."""
 
 GATES = {

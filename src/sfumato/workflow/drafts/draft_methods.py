@@ -243,8 +243,8 @@ def drop_unlearnable(proposals: tuple[RoleProposal, ...], frame: pl.DataFrame) -
     """Leave out the columns that cannot be drawn: too few values, or words that nearly everybody has alone."""
     leaf = choose_leaf(frame.height)
     return tuple(
-        replace(proposal, role=Role.IDENTIFYING, reason=f"{why} {proposal.reason}")
-        if proposal.role is not Role.IDENTIFYING and (why := _explain_unlearnable(frame[proposal.column], leaf))
+        replace(proposal, role=Role.IDENTIFYING, reason=f"{reason} {proposal.reason}")
+        if proposal.role is not Role.IDENTIFYING and (reason := _explain_unlearnable(frame[proposal.column], leaf))
         else proposal
         for proposal in proposals
     )

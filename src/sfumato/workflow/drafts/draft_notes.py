@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator
 import polars as pl
 
 from sfumato.data.roles.role import Role
-from sfumato.data.roles.role_proposals import ENOUGH, RoleProposal
+from sfumato.data.roles.role_proposals import FEWEST_VALUES, RoleProposal
 from sfumato.errors import quote_names
 from sfumato.report.words.wording import spell_percent
 from sfumato.sequences import Sequences
 
 _PLACES = ({"x", "y"}, {"lat", "lon"}, {"lat", "lng"}, {"latitude", "longitude"})
 _TIMES = {"t", "time", "timestamp", "datetime", "date"}
-_REPEATED = 0.8
+_LEAST_DISTINCT = 0.8
 """Fewer different values than this, per row: a person seems to have several rows."""
 _MANY = 20
 _LONG, _DIFFERENT = 10, 0.9
@@ -40,8 +40,8 @@ def list_repeated_owners(proposals: Iterable[RoleProposal]) -> list[str]:
         for proposal in proposals
         if proposal.role is Role.IDENTIFYING
         and not proposal.by_counts
-        and proposal.distinct >= ENOUGH
-        and proposal.distinct_share < _REPEATED
+        and proposal.distinct >= FEWEST_VALUES
+        and proposal.distinct_share < _LEAST_DISTINCT
     ]
 
 

@@ -106,10 +106,10 @@ def save_hierarchy(hierarchy: Hierarchy, path: Path) -> None:
 
 
 def _explain_unwritable(error: OSError, path: Path) -> DataError:
-    why = "it exists already" if isinstance(error, FileExistsError) else error.strerror
+    reason = "it exists already" if isinstance(error, FileExistsError) else error.strerror
     if isinstance(error, FileNotFoundError):
-        why = f"there is no folder {path.parent}: make it first"
-    return DataError(f"{path}: cannot be written ({why}); choose another file with --out")
+        reason = f"there is no folder {path.parent}: make it first"
+    return DataError(f"{path}: cannot be written ({reason}); choose another file with --out")
 
 
 def format_hierarchy(hierarchy: Hierarchy) -> str:

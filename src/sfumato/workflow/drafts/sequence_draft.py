@@ -12,7 +12,7 @@ from sfumato.sequences import Sequences
 from sfumato.workflow.drafts.draft_methods import Purpose, bound_drafted_share, choose_k, round_down
 from sfumato.workflow.drafts.toml_text import comment_out, write_comment, write_entry, write_value
 
-TRIED = 500
+MOST_ATTEMPTS = 500
 """How many people the attack looks for."""
 SUPPORTS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 """Shares of the sequences that are tried, until a pattern of two items is as frequent."""
@@ -58,7 +58,7 @@ def _write_anonymized(sequences: Sequences, k: int, pattern: list[Any], support:
 
 def _bound_linking(k: int, count: int) -> float:
     """A limit that a good release keeps. It leaves, and must not tell how many sequences were dropped."""
-    attempt_count = next((few for few in (TRIED, 200, 100, 50, 20, 10) if few <= count), None)
+    attempt_count = next((few for few in (MOST_ATTEMPTS, 200, 100, 50, 20, 10) if few <= count), None)
     return 1.0 if attempt_count is None else bound_drafted_share(1 / k, attempt_count)
 
 

@@ -99,13 +99,13 @@ def _find_column_clash(first: _Step, second: _Step, original: Table) -> _Clash |
     if names := later_footprint.changes & (earlier.changes | earlier.promises):
         if names <= earlier.empties | later_footprint.empties:
             return _explain_emptied(_quote(names), first, second, original)
-        return _Clash(f"it would change {_quote(names)}, about which {first.tag} promises something", _APART)
+        return _Clash(f"it would change {_quote(names)}, about which {first.tag} promises something", _OWN_COLUMNS)
     if names := (earlier.changes | frozenset(original.identifying)) & later_footprint.needs:
         reason = f"it needs {_quote(names)} as in the originals, and {first.tag} changes or removes it"
-        return _Clash(reason, _APART, cured_by_order=True)
+        return _Clash(reason, _OWN_COLUMNS, cured_by_order=True)
     if names := earlier.reads & later_footprint.hides:
         reason = f"it hides {_quote(names)}, but what {first.tag} publishes depends on the true {_quote(names)}"
-        return _Clash(reason, _APART, cured_by_order=True)
+        return _Clash(reason, _OWN_COLUMNS, cured_by_order=True)
     return None
 
 
@@ -153,7 +153,7 @@ def _explain_emptied(names: str, first: _Step, second: _Step, original: Table) -
 
 
 _OTHER_MISSING = 'choose another meaning of missing cells than "drop", such as own_value'
-_APART = "give each method columns of its own, or remove one of them"
+_OWN_COLUMNS = "give each method columns of its own, or remove one of them"
 
 
 def _quote(names: Iterable[str]) -> str:

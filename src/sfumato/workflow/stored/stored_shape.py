@@ -33,8 +33,8 @@ class StoredTableShape(FileShape):
     def describe_file(self, data: StoredTable, form: str, *, escape: bool = False) -> dict[str, Any]:
         """Types and counts; a mark for missing cells is stated as for every table, though Parquet needs none."""
         schema = data.rows.schema
-        used = {mark for mark in MARKS if any(mark in texts for texts in _list_marks(data))}
-        free = [mark for mark in MARKS if mark not in used]
+        used_marks = {mark for mark in MARKS if any(mark in texts for texts in _list_marks(data))}
+        free = [mark for mark in MARKS if mark not in used_marks]
         return {
             "data": {
                 "missing_mark": free[0] if free else MARKS[0],

@@ -14,7 +14,7 @@ import polars as pl
 
 from sfumato.data.cells.cell_types import TypesOfCells, respell_numbers
 from sfumato.data.cells.spelled_dates import FittingForms, may_need_form
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.data.reading.table_reader import has_stored_types
 from sfumato.errors import DataError
 from sfumato.protect.stored_plan import StoredPlan
@@ -75,7 +75,7 @@ class _ObservedCells:
         columns = []
         for name in self._numbers:
             texts = spell_cells(batch[name])
-            is_star = (texts == SUPPRESSED).fill_null(value=False)
+            is_star = (texts == STAR).fill_null(value=False)
             spelled_texts = _spell_numbers(batch[name], self._decimal)
             if is_star.any():
                 self._starred_names.add(name)
@@ -85,7 +85,7 @@ class _ObservedCells:
         self._types.observe(pl.DataFrame(columns))
         for name in self._texts:
             cells = spell_cells(batch[name])
-            cells = cells.set(cells == SUPPRESSED, None)
+            cells = cells.set(cells == STAR, None)
             if cells.count() and (name in self._dates or may_need_form(cells)):
                 self._dates.setdefault(name, FittingForms()).observe(cells)
 

@@ -68,7 +68,7 @@ def _describe_runnable(policy: Policy) -> str:
 def _list_unsupported_baskets(policy: Policy) -> list[str]:
     """What a policy asks of baskets that duckdb does not run."""
     features = ["several methods"] if len(policy.protect) > 1 else []
-    features += [why for method in policy.protect if (why := explain_unstored_method(method)) is not None]
+    features += [reason for method in policy.protect if (reason := explain_unstored_method(method)) is not None]
     features += _explain_attacks(policy, StoredSetting())
     if policy.data.format == "comma":
         features.append("format = comma")
@@ -88,7 +88,7 @@ def list_unsupported(policy: Policy) -> list[str]:
     features = ["the built-in population"] if policy.data.path == DEMO else []
     if len(policy.protect) > 1:
         features.append("several methods")
-    features += [why for method in policy.protect if (why := explain_unstored_method(method)) is not None]
+    features += [reason for method in policy.protect if (reason := explain_unstored_method(method)) is not None]
     draws = [name for method in policy.protect for name in method.list_law_columns()]
     if drawn_columns := [name for name in policy.roles.quasi_identifying if name in draws]:
         features.append(
@@ -123,4 +123,4 @@ def list_unsupported(policy: Policy) -> list[str]:
 
 def _explain_attacks(policy: Policy, setting: StoredSetting) -> list[str]:
     """What of the attacks of a policy does not run on a stored release."""
-    return [why for attack in policy.attacks() if (why := explain_unstored_attack(attack, setting)) is not None]
+    return [reason for attack in policy.attacks() if (reason := explain_unstored_attack(attack, setting)) is not None]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from sfumato import measure
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.details import SequenceDetails
 from sfumato.errors import SfumatoError, quote_names
 from sfumato.protect.method import Method
@@ -60,8 +60,8 @@ def advise_on_loss(
         return ()
     options = ", or ".join(f"{alternative.words} (loss {alternative.loss:.2g})" for alternative in better)
     sample = f", measured on {len(table):,} of the rows" if len(table) < len(original) else ""
-    why = _explain_loss(_list_starred_columns(published_data), original)
-    return (f"{why}The loss is {loss:.2g}. To lose less, {options}{sample}.",)
+    reason = _explain_loss(_list_starred_columns(published_data), original)
+    return (f"{reason}The loss is {loss:.2g}. To lose less, {options}{sample}.",)
 
 
 def note_nothing_hidden(release: Release) -> tuple[str, ...]:
@@ -79,8 +79,8 @@ def note_nothing_hidden(release: Release) -> tuple[str, ...]:
     if patterns is None and not any(method.find_thresholds(method.describe()) for method in methods):
         return ("Nothing was changed. If you expected a change, look at what is to be hidden.",)
     limits = "threshold, and at limits on gaps and windows" if isinstance(release.data, Sequences) else "thresholds"
-    why = "Nothing was changed: no secret exceeds its threshold in the originals."
-    return (f"{why} If you expected one to, look at the {limits}.",)
+    reason = "Nothing was changed: no secret exceeds its threshold in the originals."
+    return (f"{reason} If you expected one to, look at the {limits}.",)
 
 
 def is_advice_due(methods: tuple[Method, ...], original: Any, published_data: Any, loss: float | None) -> bool:
@@ -95,7 +95,7 @@ def _list_starred_columns(published_table: Table) -> list[str]:
     return [
         name
         for name in published_table.quasi_identifying
-        if len(published_table) and (spell_cells(published_table.frame[name]) == SUPPRESSED).fill_null(True).all()
+        if len(published_table) and (spell_cells(published_table.frame[name]) == STAR).fill_null(True).all()
     ]
 
 

@@ -13,7 +13,7 @@ import polars as pl
 from sfumato import measure
 from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.details import HidingDetails, PatternDetails, SwapDetails
 from sfumato.key import Key
@@ -133,7 +133,7 @@ def _measure_detail_loss(policy: Policy, published_table: Table, original: Table
 def _star_blanked_cells(published_cells: pl.Series, original_cells: pl.Series) -> pl.Series:
     """A cell that another method emptied has lost all detail; one that was missing has nothing to lose."""
     blanked_mask = published_cells.is_null() & original_cells.is_not_null()
-    return spell_cells(published_cells).set(blanked_mask, SUPPRESSED) if blanked_mask.any() else published_cells
+    return spell_cells(published_cells).set(blanked_mask, STAR) if blanked_mask.any() else published_cells
 
 
 def _measure_swapped_joints(published_table: Table, original: Table, release: Release) -> dict[str, float]:

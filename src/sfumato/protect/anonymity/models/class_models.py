@@ -319,17 +319,17 @@ class TCloseness(PrivacyModel):
 
     def claim(self, arguments: Mapping[str, Any], sensitive: Mapping[str, SensitiveColumn] = EMPTY) -> Claim:
         """The largest distance of a class; a verifier needs the order or the hierarchy of the values."""
-        how: dict[str, tuple[str, ...]] = {}
+        measurement: dict[str, tuple[str, ...]] = {}
         if self.column in sensitive and self.distance == "ordered":
-            how = {"order": sensitive[self.column].known_values}
+            measurement = {"order": sensitive[self.column].known_values}
         elif self.column in sensitive and self.distance == "hierarchical":
-            how = {"parents": sensitive[self.column].branches}
+            measurement = {"parents": sensitive[self.column].branches}
         return Claim(
             property="t_closeness",
             threshold=self.t,
             bound="at_most",
             measure=f"t_{self.distance}",
-            arguments={**arguments, "column": self.column, **how},
+            arguments={**arguments, "column": self.column, **measurement},
             meaning=f"In every class, {self.column} is distributed as in the whole table up to {format_limit(self.t)}, "
             f"by the earth mover's distance {_DISTANCES[self.distance]}.",
         )

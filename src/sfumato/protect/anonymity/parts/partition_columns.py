@@ -17,7 +17,7 @@ import polars as pl
 
 from sfumato.arrays import Codes, Floats, Ints
 from sfumato.data.cells.unread_dates import flag_dates, has_digits, refuse_unread_dates
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_choice import LONGEST_SET, LabelChoice, choose_label, estimate_set_length
 from sfumato.data.hierarchies.published_labels import Domain, format_range
 from sfumato.engine.stored_rows import RowCounts
@@ -131,13 +131,13 @@ class PartitionColumn:
         return PlaceGroups(np.concatenate([empty_groups, *place_groups]), np.concatenate([empty_losses, *group_losses]))
 
     def _label_loses(self, label: str) -> int:
-        return self.scale if label == SUPPRESSED else len(self.domain.groups[label]) - 1
+        return self.scale if label == STAR else len(self.domain.groups[label]) - 1
 
     def label_parts(self, flat: Codes, begins: Ints) -> PartLabels:
         """Publish parts, given the distinct places of each in order, part after part, and the offset of each part."""
         first, last = flat[begins[:-1]], flat[begins[1:] - 1]
         several = np.diff(begins) > 1
-        texts: list[str | None] = [*(self.domain.spellings[leaf] for leaf in self.order), None, SUPPRESSED]
+        texts: list[str | None] = [*(self.domain.spellings[leaf] for leaf in self.order), None, STAR]
         label_losses = [0] * (self.leaves + 1) + [self.scale]
         missing_mask = last == self.leaves
         stays = missing_mask & ~several & self.missing_stays
@@ -189,7 +189,7 @@ class PartitionColumn:
             if len(groups) == 1:
                 label = level.labels[groups[0]]
                 return LabelChoice(label, self._label_loses(label))
-        return LabelChoice(SUPPRESSED, self.scale)
+        return LabelChoice(STAR, self.scale)
 
     def _label_range(self, low: int, high: int) -> tuple[str, int]:
         numbers = self._ordered_positions
@@ -209,7 +209,7 @@ class PartitionColumn:
             group = level.group_of_leaf[self.order[low]]
             if group == level.group_of_leaf[self.order[high]]:
                 return level.labels[group], self._label_loses(level.labels[group])
-        return SUPPRESSED, self.scale
+        return STAR, self.scale
 
     @cached_property
     def _ordered_positions(self) -> Floats:
@@ -222,7 +222,7 @@ class PartitionColumn:
         return {
             np.sort(leaves).astype(np.int64).tobytes(): label
             for label, leaves in self.domain.groups.items()
-            if label != SUPPRESSED or len(leaves) == self.leaves  # a `*` always means everything
+            if label != STAR or len(leaves) == self.leaves  # a `*` always means everything
         }
 
     def _is_ambiguous(self, texts: Sequence[str | None]) -> bool:
@@ -239,13 +239,13 @@ class PartitionColumn:
         label_numbers, parts = np.unique(labels.of_part, return_index=True)
         for number, part in zip(label_numbers.tolist(), parts.tolist(), strict=True):
             text = texts[number]
-            if text is None or text == SUPPRESSED:
+            if text is None or text == STAR:
                 continue
             covered_leaves = self.domain.list_covered(text)
             if np.isin(self.order[flat[begins[part] : begins[part + 1]]], covered_leaves).all():
                 label_losses[number] = len(covered_leaves) - 1
             else:
-                texts[number], label_losses[number], is_changed = SUPPRESSED, self.scale, True
+                texts[number], label_losses[number], is_changed = STAR, self.scale, True
         return PartLabels(tuple(texts), labels.of_part, label_losses, is_changed)
 
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 _CHUNK = 5_000_000
 """Row visits between two checks of the clock."""
-_SEEDING = 500_000_000
+_MOST_VISITS = 500_000_000
 """Row visits after which no further starting set is tried."""
 _SHAKES, _SHAKEN = 20, 0.1
 """How often a good set is perturbed, and the share of cuts that is then flipped."""
-_TABULATED = 1 << 16
+_TABLE_SIZE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class CutSearch:
             elif 2 * (self._spent_visits - start_visits) < tree_visits:  # a better set found now prunes the tree sooner
                 head, cost = min(_CutSet(head, cost), self._shake_cuts(head), key=lambda cuts: cuts.cost)
             stack.best_head[:], stack.state[k_optimize.BEST] = head, cost
-            report_progress("searching the sets of cuts", int(stack.state[k_optimize.EXAMINED]))
+            report_progress("searching the sets of cuts", int(stack.state[k_optimize.NODE_COUNT]))
         proven = outcome == k_optimize.CUTS_DONE
         bound = cost if proven else min(cost, _find_open_bound(stack))
         seconds = time.monotonic() - self._begin
@@ -125,7 +125,7 @@ class CutSearch:
             cost,
             bound,
             proven,
-            int(stack.state[k_optimize.EXAMINED]),
+            int(stack.state[k_optimize.NODE_COUNT]),
             seconds,
         )
 
@@ -140,7 +140,7 @@ class CutSearch:
         if self._compute_set_cost(every) is not None:
             best = min(best, self._polish_cuts(every), key=lambda cuts: cuts.cost)
         for _ in range(_SHAKES):
-            if self._spent_visits > _SEEDING or self._is_late():
+            if self._spent_visits > _MOST_VISITS or self._is_late():
                 break
             best = min(best, self._shake_cuts(best.head), key=lambda cuts: cuts.cost)
         return best
@@ -164,7 +164,7 @@ class CutSearch:
         """Add, remove and shift single cuts while the set gets cheaper."""
         from sfumato.kernels.anonymity.k_optimize_cells import shift_cut
 
-        limit = self._spent_visits + _SEEDING
+        limit = self._spent_visits + _MOST_VISITS
         while True:
             head, cost = self._grow_set(head)
             grown_cost = cost
@@ -242,7 +242,7 @@ def _build_kernel_table(distinct: pl.DataFrame, columns: int, start: Ints, goal:
 
 def _list_least_squares(rows: int, k: int) -> Ints:
     """The smallest sum of squares of classes of each size, as `bound_sum_of_squares` counts them."""
-    size = np.arange(min(rows + 1, _TABULATED), dtype=np.int64)
+    size = np.arange(min(rows + 1, _TABLE_SIZE), dtype=np.int64)
     parts = np.maximum(size // k, 1)
     class_size, larger = size // parts, size % parts
     return larger * (class_size + 1) ** 2 + (parts - larger) * class_size**2
@@ -295,5 +295,5 @@ def _find_open_bound(stack: CutStack) -> int:
     from sfumato.kernels.anonymity import k_optimize
 
     frames = stack.frames[: int(stack.state[k_optimize.CUT_DEPTH]) + 1]
-    closed_mask = np.append(frames[1:, k_optimize.ONLY] != 0, False)
+    closed_mask = np.append(frames[1:, k_optimize.IS_ONLY] != 0, False)
     return int(frames[~closed_mask, k_optimize.NODE_BOUND].min())

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes, Flags, Floats, Ints
-from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy
+from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy
 from sfumato.engine.value_codes import index_cells
 from sfumato.protect.anonymity.models.sensitive_values import SensitiveColumn
 from sfumato.protect.anonymity.participants import keep_participants_leaves
@@ -387,7 +387,7 @@ def number_leaves(hierarchy: Hierarchy, column: pl.Series) -> Codes:
 def _count_lost_leaves(hierarchy: Hierarchy, level: int, scale: int) -> Ints:
     """The leaves that a cell loses at a level, by leaf and last for a missing cell; a `*` for everything loses all."""
     level_groups = hierarchy.levels[level]
-    star_mask = (np.array(level_groups.labels) == SUPPRESSED) & (level_groups.leaves_under == len(hierarchy.rows))
+    star_mask = (np.array(level_groups.labels) == STAR) & (level_groups.leaves_under == len(hierarchy.rows))
     of_group = np.where(star_mask, scale, level_groups.leaves_under - 1)
     missing = of_group[0] if hierarchy.swallows_missing(level) else 0
     return np.append(of_group[level_groups.group_of_leaf], missing).astype(np.int64)

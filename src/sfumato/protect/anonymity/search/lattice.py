@@ -39,7 +39,7 @@ from sfumato.protect.anonymity.search.witness import choose_witness, condemn_nod
 from sfumato.runtime.progress import report_progress
 
 LARGEST_LATTICE = 20_000_000
-_ABOUT = 1e-9  # compare costs exactly if floats are this close
+_TOLERANCE = 1e-9  # compare costs exactly if floats are this close
 _COUNT_AGAIN = 4  # a few checks change little in what the others would rule out
 _SLACK = 1e-12  # bounds are floats: rule a node out only if it is worse by more than rounding
 
@@ -166,7 +166,7 @@ def _choose_cheaper(
 ) -> _RankedNode | None:
     """The cheaper of the best node so far and another; costs are computed exactly only if they are close."""
     least = inf if best is None else float(best.rank.cost)
-    if costs.approximate(verdict) > least * (1 + _ABOUT):
+    if costs.approximate(verdict) > least * (1 + _TOLERANCE):
         return best
     ranked_node = _RankedNode(_rank_node(costs.compute_exactly(verdict), grouping, verdict), verdict)
     return ranked_node if best is None else min(best, ranked_node, key=lambda node: node.rank)

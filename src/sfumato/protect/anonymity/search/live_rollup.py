@@ -20,8 +20,8 @@ from sfumato.protect.anonymity.search.row_blocks import MANY_ROWS
 
 _DEPTH = 3
 _SAMPLE = 1 << 14
-_SAVED = 0.4  # rows are merged if there will be at most this share of them
-_LEFT = 3  # and if this many nodes will be grouped from them, at least
+_MOST_MERGED = 0.4  # rows are merged if there will be at most this share of them
+_FEWEST_NODES = 3  # and if this many nodes will be grouped from them, at least
 _ROOM = 1.0  # rows kept in total, as a share of all
 
 
@@ -75,10 +75,14 @@ class LiveRollUp:
             tuple(slice(level, level + 1) if c in fixed_columns else slice(None) for c, level in enumerate(levels))
         ]
         finest = _find_finest(equal_nodes, [levels[c] if c in fixed_columns else 0 for c in range(len(levels))])
-        if finest == rows.levels or (prefix, finest) in self._tried_merges or np.count_nonzero(equal_nodes) < _LEFT:
+        if (
+            finest == rows.levels
+            or (prefix, finest) in self._tried_merges
+            or np.count_nonzero(equal_nodes) < _FEWEST_NODES
+        ):
             return rows
         self._tried_merges.add((prefix, finest))
-        if rows.grouping.estimate_classes(finest, rows.sample) > _SAVED * rows.grouping.distinct_rows:
+        if rows.grouping.estimate_classes(finest, rows.sample) > _MOST_MERGED * rows.grouping.distinct_rows:
             return rows
         return _hold(finest, rows.grouping.coarsen(finest))
 
