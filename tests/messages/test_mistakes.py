@@ -257,6 +257,10 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "a misspelt option": (("audit", "people.csv", "--quassi", "age"), ("--quassi", "--quasi")),
     "run without a policy": (("run",), ("'policy'", "sfumato run policy.toml")),
     "init without a file": (("init",), ("'data'", "sfumato init people.csv")),
+    "mine without a file": (("mine",), ("'data'", "sfumato mine baskets.txt")),
+    "support without a file": (("support",), ("'data'", "sfumato support baskets.txt")),
+    "audit text that is called Stata": (("audit", "foo.dta"), ("foo.dta: this is not a Stata file, or it is damaged",)),
+    "audit bytes that are called SPSS": (("audit", "foo.sav"), ("foo.sav: this is not an SPSS file, or it is damaged",)),
     "verify without a folder": (("verify",), ("'folder'", "sfumato verify out/release")),
     "a hierarchy without a column": (("hierarchy", "people.csv"), ("'column'", "sfumato hierarchy people.csv age")),
     "a folder after the policy": (("run", "policy.toml", "out2"), ("(out2)", "--out")),
@@ -283,6 +287,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (work_folder / "latin.csv").write_bytes(f"{header}José{CANARY},1,2,m,d,w\n".encode("latin-1"))
     (work_folder / "zip.csv").write_text("13000;1300*;*\n")
     (work_folder / "headed.csv").write_text("zip;level1;level2\n13000;1300*;*\n")
+    (work_folder / "foo.dta").write_text("foo\n")
+    (work_folder / "foo.sav").write_bytes(bytes(range(1, 256)))
     (work_folder / "policy.yaml").write_text("data:\n  path: people.csv\n")
     (work_folder / "baskets.dat").write_text("1 2 3\n1 2\n")
     (work_folder / "policy.toml").write_text(POLICY)

@@ -69,12 +69,17 @@ def say_plainly(message: str) -> str:
     missing = re.match(r"Missing argument '(\w+)'", message)
     if missing and sys.argv[1] == "attack":
         message += " It needs the folder of a run and its policy, as in: sfumato attack out policy.toml"
-    elif missing and (example := _EXAMPLES.get(missing[1])):
+    elif missing and (example := _COMMAND_EXAMPLES.get((sys.argv[1], missing[1])) or _EXAMPLES.get(missing[1])):
         message += f" Type it after the command, as in: sfumato {sys.argv[1]} {example}"
     return message
 
 
 _EXAMPLES = {"policy": "policy.toml", "data": "people.csv", "folder": "out/release", "column": "people.csv age"}
+_COMMAND_EXAMPLES = {
+    **{(command, "data"): "baskets.txt" for command in ("mine", "channels", "support", "contains")},
+    ("regions", "data"): "points.csv",
+}
+"""Examples of commands that read other data than tables, where a table would be read as something else."""
 _PARSER_WORDS = {
     "Input should be a valid integer, unable to parse string as an integer": "give a whole number",
     "Input should be a valid integer, got a number with a fractional part": "give a whole number",

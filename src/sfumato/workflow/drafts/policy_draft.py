@@ -74,7 +74,7 @@ class PolicyDraft:
             **{self.path.parent / name: format_hierarchy(hierarchy) for name, hierarchy in self.hierarchies.items()},
             self.path: self.text,
         }
-        for path in files:
+        for path in (self.path, *files):
             refuse_existing(path)
         written_paths: list[Path] = []
         try:
@@ -84,16 +84,18 @@ class PolicyDraft:
         except OSError as error:
             for path in written_paths:
                 path.unlink(missing_ok=True)
-            raise _explain_unwritable(error, path) from None
+            raise _explain_unwritable(error, path if isinstance(error, FileExistsError) else self.path) from None
         return tuple(written_paths)
 
 
 def refuse_existing(path: Path) -> None:
-    """Refuse to write over a file."""
+    """Refuse to write over a file, or into a folder that is not there."""
     if path.is_dir():
         raise PolicyError(f"{path}: this is a folder; name a file in it, as in --out {path / 'policy.toml'}")
     if os.path.lexists(path):
         raise PolicyError(f"{path}: the file exists and is not overwritten; choose another with --out")
+    if not path.parent.is_dir():
+        raise _explain_unwritable(FileNotFoundError(), path)
 
 
 def save_hierarchy(hierarchy: Hierarchy, path: Path) -> None:
