@@ -149,6 +149,7 @@ POLICIES = {
         'identifying = ["name"]', 'name = "identifying"', "line 7, roles: name the role first", 'identifying = ["name"]'
     ),
     "two roles": spoil('"ward"]', '"ward", "age"]', "line 6, roles", '"age"', "more than one role"),
+    "a role twice": spoil('"ward"]', '"ward", "ward"]', "line 6, roles", '"ward" is listed twice in sensitive'),
     "another case": spoil('"age", "zip"', '"Age", "zip"', '"Age"', "people.csv", 'did you mean "age"?'),
     "a typing error": spoil('"zip"', '"zp"', '"zp"', "people.csv", 'did you mean "zip"?'),
     "a column without a role": spoil(', "ward"]', "]", "people.csv", "no role", '"ward"', "insensitive"),
@@ -185,7 +186,12 @@ POLICIES = {
         "hide_rules takes baskets", "remove [roles]", "method for tables",
     ),
     "an attack on baskets": spoil('"linking"', '"remining"', "remining cannot attack table", "choose another"),
-    "a method twice": spoil("[[attack]]", f"[[protect]]\n{PROTECT}[[attack]]", "twice under [[protect]]"),
+    "a method twice": spoil(
+        "[[attack]]", f"[[protect]]\n{PROTECT}[[attack]]", "generalize appears twice under [[protect]]"
+    ),
+    "a format of baskets": spoil(
+        PATH, f'{PATH}\nformat = "fimi"', "generalize takes a table", "remove format under [data]"
+    ),
     "a limit for no attack": spoil("max_linking_risk = 0.5", "max_risk = { similarity = 0.2 }", "similarity", "[[att"),
     # hierarchies
     "intervals of text": spoil("age = {", "sex = {", '"sex" holds text', "prefix or tree"),
@@ -259,8 +265,8 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "init without a file": (("init",), ("'data'", "sfumato init people.csv")),
     "mine without a file": (("mine",), ("'data'", "sfumato mine baskets.txt")),
     "support without a file": (("support",), ("'data'", "sfumato support baskets.txt")),
-    "audit text that is called Stata": (("audit", "foo.dta"), ("foo.dta: this is not a Stata file, or it is damaged",)),
-    "audit bytes that are called SPSS": (("audit", "foo.sav"), ("foo.sav: this is not an SPSS file, or it is damaged",)),
+    "audit text that is called Stata": (("audit", "foo.dta"), ("foo.dta: this is not a Stata file", "damaged")),
+    "audit bytes that are called SPSS": (("audit", "foo.sav"), ("foo.sav: this is not an SPSS file", "damaged")),
     "verify without a folder": (("verify",), ("'folder'", "sfumato verify out/release")),
     "a hierarchy without a column": (("hierarchy", "people.csv"), ("'column'", "sfumato hierarchy people.csv age")),
     "a folder after the policy": (("run", "policy.toml", "out2"), ("(out2)", "--out")),
@@ -383,3 +389,10 @@ def test_an_error_about_baskets_or_sequences_names_their_file(
     answer = invoke("run", "rows.toml")
     assert answer.code == 1
     assert "rows.txt: " in answer.err
+
+
+def test_items_that_no_basket_holds_are_counted_for_their_file(invoke: Invoke, folder: Path) -> None:
+    method = 'method = "hide_rules"\nrules = [[["1"], ["9"]]]\nmin_support = 2\nmin_confidence = 0.5\n'
+    (folder / "hide.toml").write_text(f'[data]\npath = "baskets.dat"\n[[protect]]\n{method}')
+    words = ("baskets.dat: the rules name 1 item that no basket holds; check the spelling, or remove it",)
+    assert_one_sentence(invoke("run", "hide.toml"), words, 2)

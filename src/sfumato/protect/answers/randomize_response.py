@@ -279,7 +279,10 @@ class RandomizeResponse(Method):
         )
         is_given, missing = self._given_categories is not None, self.missing == "answer"
         texts = list_answer_texts(name, values, source, is_given=is_given, missing=missing)
-        return AskedColumn(name, values, design_channel(self.kind, texts, self.p, self.epsilon))
+        try:
+            return AskedColumn(name, values, design_channel(self.kind, texts, self.p, self.epsilon))
+        except PolicyError as error:
+            raise PolicyError(f'{source}: "{name}": {error}') from None
 
     def _randomize(self, table: Table, name: str, draws: AnswerDraws, key: Key | None) -> RandomizedColumn:
         """Randomize one column."""

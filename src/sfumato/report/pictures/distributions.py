@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED
 from sfumato.engine.stored_table import StoredTable
+from sfumato.errors import count_noun
 from sfumato.report import content
 from sfumato.report.pictures import bar_pictures
 from sfumato.report.pictures.number_bins import NumberBins, NumberCells, are_digits_codes, choose_bins, parse_cells
@@ -67,9 +68,7 @@ def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
     return {
         "name": name,
         "svg": Markup(bar_pictures.draw_histogram(bins.edges, new_counts, original)),
-        "label": (
-            f"{things} by {wording.shorten_label(name)}, in {wording.count_noun(len(new_counts), 'range')} of numbers."
-        ),
+        "label": (f"{things} by {wording.shorten_label(name)}, in {count_noun(len(new_counts), 'range')} of numbers."),
         "head": "Range",
         "rows": [*zip(bins.labels, shown_original, new_counts, strict=True), *untold],
         "note": " ".join(_list_histogram_notes(bins, cells[-1], untold)),
@@ -126,8 +125,7 @@ def _show_bars(name: str, counts: pl.DataFrame, internal: bool, things: str) -> 
         "name": name,
         "svg": Markup(bar_pictures.draw_distribution(labels, published_counts, original)),
         "label": (
-            f"{things.capitalize()} by value of {wording.shorten_label(name)}, "
-            f"{wording.count_noun(counts.height, 'value')}."
+            f"{things.capitalize()} by value of {wording.shorten_label(name)}, {count_noun(counts.height, 'value')}."
         ),
         "head": "Value",
         "rows": [

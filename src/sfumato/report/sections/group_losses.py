@@ -17,6 +17,7 @@ from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.data.cells.coded_cells import encode_narrowly, list_values
 from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
+from sfumato.errors import count_noun
 from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
 from sfumato.report.content import are_rows_drawn
 from sfumato.report.pictures.number_bins import are_digits_codes, choose_bins, parse_cells
@@ -206,7 +207,7 @@ def _describe_worst(columns: list[list[GroupLoss]]) -> list[str]:
     if worst.lost_share:
         sentences.append(
             f"Hit hardest: {_name_group(worst)}, where {wording.format_count(worst.left_count)} of "
-            f"{wording.count_noun(worst.original_count, 'person is', 'people are')} left "
+            f"{count_noun(worst.original_count, 'person is', 'people are')} left "
             f"({wording.format_percent(1 - worst.lost_share)}; of everybody {wording.format_percent(rest / people)})."
         )
     vaguest = max(groups, key=lambda group: (group.loss or 0.0, group.original_count))

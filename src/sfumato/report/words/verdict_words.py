@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from sfumato.change import ChangeKind
+from sfumato.errors import count_noun
 from sfumato.report.words import wording
 
 STATUS_CLASS = {"passed": "good", "passed with warnings": "warned", "refused": "bad"}
@@ -54,7 +55,7 @@ def _explain_not_counted(body: Mapping[str, Any]) -> str:
 def _count_kept_claims(claims: Sequence[Mapping[str, Any]]) -> str:
     broken_count = sum(claim["holds"] is False for claim in claims)
     if broken_count:
-        return f"{wording.count_noun(broken_count, 'claim does', 'claims do')} not hold on the written file."
+        return f"{count_noun(broken_count, 'claim does', 'claims do')} not hold on the written file."
     if len(claims) > 1:
         return f"All {len(claims)} claims hold, each measured again on the file as written."
     return "The claim holds, measured again on the file as written." if claims else "Nothing was claimed."
