@@ -55,6 +55,8 @@ class ColumnRow:
     level: int | None
     height: int | None
     change_words: str
+    is_kept: bool
+    """Whether every cell is as it was."""
     loss: float | None
     values: int
     examples: tuple[str, ...]
@@ -319,6 +321,7 @@ def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> 
         role=wording.spell_role(role),
         level=generalization.level if generalization else None,
         height=generalization.height if generalization else None,
+        is_kept=bool(changes) and is_kept,
         change_words=_describe_column(changes, difference, nothing_left=not published_counts.height),
         loss=difference.loss if difference is not None and difference.coarser + difference.suppressed else None,
         values=published_counts.height,

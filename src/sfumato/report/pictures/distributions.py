@@ -121,11 +121,12 @@ def _show_bars(name: str, counts: pl.DataFrame, internal: bool, things: str) -> 
     labels = [label for label, _, _ in rows]
     original = [count for _, count, _ in rows] if internal else None
     published_counts = [count for _, _, count in rows]
+    value_count = counts.filter(pl.col("value") != wording.NON_VALUES[0]).height
     return {
         "name": name,
         "svg": Markup(bar_pictures.draw_distribution(labels, published_counts, original)),
         "label": (
-            f"{things.capitalize()} by value of {wording.shorten_label(name)}, {count_noun(counts.height, 'value')}."
+            f"{things.capitalize()} by value of {wording.shorten_label(name)}, {count_noun(value_count, 'value')}."
         ),
         "head": "Value",
         "rows": [
@@ -137,10 +138,15 @@ def _show_bars(name: str, counts: pl.DataFrame, internal: bool, things: str) -> 
 
 
 def _shorten_counts(counts: pl.DataFrame) -> list[_LabelCounts]:
-    """Numbers in order, names by frequency; of very many, the most frequent ones and the rest as one row."""
-    ranked_counts = counts.sort(["published", "original", "value"], descending=[True, True, False])
-    rest = counts.height - _TOP if counts.height > _VALUES else 0
-    shown_counts = ranked_counts.head(_TOP) if rest else ranked_counts
+    """Numbers in order, names by frequency; of very many, the most frequent ones and the rest as one row.
+
+    Missing and suppressed cells are never among the rest.
+    """
+    is_value = ~pl.col("value").is_in(wording.NON_VALUES)
+    ranked_counts = counts.filter(is_value).sort(["published", "original", "value"], descending=[True, True, False])
+    rest = ranked_counts.height - _TOP if ranked_counts.height > _VALUES else 0
+    top_counts = ranked_counts.head(_TOP) if rest else ranked_counts
+    shown_counts = pl.concat([top_counts, counts.filter(~is_value)])
     rows: Sequence[tuple[Any, ...]] = shown_counts.select("value", "original", "published").rows()
     labelled_counts = [_LabelCounts(str(label), was, published_count) for label, was, published_count in rows]
     if wording.have_natural_order([label for label, _, _ in labelled_counts]):

@@ -19,6 +19,7 @@ from sfumato.data.hierarchies.hierarchy import SUPPRESSED, Hierarchy, spell_cell
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.errors import count_noun
 from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
+from sfumato.measure.utility.label_losses import label_cells
 from sfumato.report.content import are_rows_drawn
 from sfumato.report.pictures.number_bins import are_digits_codes, choose_bins, parse_cells
 from sfumato.report.run_account import RunAccount
@@ -137,7 +138,7 @@ def label_people(original: Table, published_table: Table, name: str) -> pl.Serie
         if ranges is not None:
             return ranges
     distinct, codes = encode_narrowly(values)
-    texts = spell_cells(distinct).fill_null(wording.NON_VALUES[0])
+    texts = label_cells(distinct)
     groups = _coarsen(texts, set(spell_cells(list_values(published_table.frame[name]))), hierarchy)
     return _spread_labels(_gather_rare(groups, np.bincount(codes, minlength=len(groups))), codes)
 

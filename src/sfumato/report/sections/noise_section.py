@@ -223,7 +223,9 @@ def _build_answers_figure(release: Release, column: str, truth: pl.Series | None
 
 
 def _name_answer(answer: Any) -> str:
-    return wording.NON_VALUES[0] if answer is None else str(answer)
+    """An answer as text; one that reads like a missing cell stands in quotes."""
+    missing = wording.NON_VALUES[0]
+    return missing if answer is None else f'"{answer}"' if answer == missing else str(answer)
 
 
 def _count_value_shares(column: pl.Series, is_missing_counted: bool) -> dict[str, float]:
