@@ -197,7 +197,8 @@ POLICIES = {
     "intervals of text": spoil("age = {", "sex = {", '"sex" holds text', "prefix or tree"),
     "dates of numbers": spoil(AGE, 'age = { kind = "date", units = ["year"] }', '"age"', "9 values are not dates"),
     "a leaf that is misspelt": spoil(
-        AGE, 'sex = { kind = "tree", groups = { all = ["m", "female"] } }', '"sex"', "1 values", "30 rows", '"female"'
+        AGE, 'sex = { kind = "tree", groups = { all = ["m", "female"] } }', '"sex"',
+        "1 value, in 30 rows, has no row", '"female"'
     ),
     "a tree without lists": spoil(AGE, 'sex = { kind = "tree", groups = { all = "m" } }', "lists of values"),
     "a hierarchy that is not there": spoil(AGE, 'zip = "zipp.csv"', "zipp.csv", 'did you mean "zip.csv"?'),

@@ -492,7 +492,7 @@ def test_what_does_not_make_sense_is_refused(tmp_path: Path) -> None:
         RandomizeResponse(column="x", p=0.7, categories=("same",)).protect(single_table)
     unnamed = table.with_frame(table.frame.with_columns(pl.col("name").replace("person 3", None)))
     key = RandomizeResponse(column="smokes", p=0.7).new_key()
-    with pytest.raises(DataError, match="1 rows do not identify the person"):
+    with pytest.raises(DataError, match="1 row does not identify the person"):
         RandomizeResponse(column="smokes", p=0.7).protect(unnamed, key=key)
     with pytest.raises(DataError, match="changed or damaged"):
         RandomizeResponse(column="smokes", p=0.7).protect(table, key=Key("randomize_response", {"answers": "00"}))
