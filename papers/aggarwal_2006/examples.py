@@ -23,7 +23,7 @@ from papers.aggarwal_2006.employee import (
     employees,
 )
 from papers.study import Findings, Grid, Setting, Statement, frame_of
-from sfumato.report.words import wording
+from sfumato.errors import count_noun
 
 DELTA, GAMMA = Fraction(3, 5), 2
 _MENDED_IAN = "Ian M"
@@ -230,7 +230,7 @@ def _statements(rows: list[dict[str, Any]]) -> tuple[Statement, ...]:
         printed_rows = [row for row in of_example if not row["what"].endswith(_MENDED_IAN)]
         same_count = sum(row["same"] for row in printed_rows)
         mended_count = sum(row["same"] for row in of_example if "(Ian F)" not in row["what"])
-        paper_result = f"Example {example}: {wording.count_noun(len(printed_rows), 'number')}"
+        paper_result = f"Example {example}: {count_noun(len(printed_rows), 'number')}"
         reason = f"Table 1 prints Ian as F; with Ian as M {mended_count} of {len(printed_rows)} are the same."
         statements.append(
             Statement(paper_result, f"{same_count} of them the same", same_count == len(printed_rows), reason)

@@ -9,6 +9,7 @@ import polars as pl
 
 from papers.study import Findings, Grid, Setting, Statement, frame_of
 from sfumato.baskets import Baskets
+from sfumato.errors import count_noun
 from sfumato.measure.patterns.pattern_privacy import inferable_patterns
 from sfumato.mine.baskets.itemsets import frequent_itemsets
 from sfumato.mine.baskets.published_rules import count_rule_people
@@ -16,7 +17,6 @@ from sfumato.mine.patterns.derivability import forced_patterns, support_bounds
 from sfumato.mine.patterns.inference_channels import inference_channels
 from sfumato.patterns import Patterns
 from sfumato.protect.patterns.publish_patterns import PublishPatterns
-from sfumato.report.words import wording
 
 TWELVE = (
     "abcdefgh", "abcdeg", "abcde", "abcdefg", "abcde", "abcde", "abde", "aefg", "cdefg", "cde", "cdefgh", "abfg",
@@ -145,14 +145,13 @@ def beyond_channels(setting: Setting) -> Findings:
         statements=(
             Statement(
                 "The theorem makes a detector possible, which looks at pairs I ⊆ J of frequent itemsets.",
-                f"{wording.count_noun(channel_count, 'channel')}, yet abc must have support {bounds.lower} to "
-                f"{bounds.upper}.",
+                f"{count_noun(channel_count, 'channel')}, yet abc must have support {bounds.lower} to {bounds.upper}.",
                 bool(channel_count) or bounds.lower != bounds.upper,
                 "The theorem speaks of all itemsets; a detector sees only the frequent ones.",
             ),
             Statement(
                 "There is no channel, and the supports force sup(abc) = 1.",
-                f"{wording.count_noun(channel_count, 'channel')}; forced: {names}.",
+                f"{count_noun(channel_count, 'channel')}; forced: {names}.",
                 not channel_count and bounds == (1, 1) and len(implied_patterns) == 1,
                 source="independent count",
             ),
@@ -163,9 +162,6 @@ def beyond_channels(setting: Setting) -> Findings:
                 "The theorem speaks of all itemsets. A detector sees frequent ones only, and abc is not frequent: the "
                 "bounds of Calders and Goethals (2002) find it all the same."
             ),
-            (
-                f"Ours repairs that, too: {wording.count_noun(inferable_count, 'pattern')} of few people in what it "
-                "publishes."
-            ),
+            (f"Ours repairs that, too: {count_noun(inferable_count, 'pattern')} of few people in what it publishes."),
         ),
     )

@@ -21,11 +21,11 @@ from papers.wang_2004.data import (
     rows_of,
     write_percentages,
 )
+from sfumato.errors import count_noun
 from sfumato.mine.baskets.association_rules import association_rules
 from sfumato.protect.baskets.hide_items import HideItems
 from sfumato.protect.baskets.hide_rules import HideRules
 from sfumato.release import Release
-from sfumato.report.words import wording
 
 RUNS = (
     ("1", "islf", "C", "D1"),
@@ -82,7 +82,7 @@ def table_1(setting: Setting) -> Findings:
             _all_same("T5 as AB: B ⇒ C, AB ⇒ C and B ⇒ AC at (50 %, 60 %).", hidden_rows),
             Statement(
                 "Then every rule with C on the right is hidden.",
-                f"{wording.count_noun(len(rules_about_c), 'rule')} left.",
+                f"{count_noun(len(rules_about_c), 'rule')} left.",
                 not rules_about_c,
             ),
         ),
@@ -177,7 +177,7 @@ def _example(number: str, database_rows: list[dict[str, Any]]) -> Statement:
     )
     is_same = all(row["same"] for row in runs)
     leftover_count = sum(row["rules_left"] for row in runs)
-    leftovers = wording.count_noun(leftover_count, "rule")
+    leftovers = count_noun(leftover_count, "rule")
     own_result = f"{'The is_same databases' if is_same else 'Others'} ({last['changes']}); {leftovers} left."
     return Statement(
         paper_result,
@@ -241,7 +241,7 @@ def _table_8_statements(by_name: dict[str, dict[str, Any]]) -> list[Statement]:
         return by_name[name]["scans_ours"], by_name[name]["pruned_ours"]
 
     def words_for(name: str) -> str:
-        return f"{wording.count_noun(work(name)[0], 'scan')}, {work(name)[1]} pruned."
+        return f"{count_noun(work(name)[0], 'scan')}, {work(name)[1]} pruned."
 
     islf, dsrf = ("ISLF", "Dasseni 1.a"), ("DSRF", "Dasseni 1.b")
     return [

@@ -76,10 +76,17 @@ def name_source(source: str) -> Iterator[None]:
     """Put the name of the data in front of what is wrong with them, where an error does not name them already."""
     try:
         yield
-    except (DataError, ImpossibleRelease) as error:
+    except (DataError, ImpossibleRelease, PolicyError) as error:
+        if isinstance(error, PolicyError) and type(error) is not PolicyError:
+            raise  # about parameters, which it names
         if hide_password(source) in str(error) or PurePath(str(error).partition(": ")[0]).suffix:
             raise  # it names the data, or another file
         raise type(error)(f"{source}: {error}") from error
+
+
+def count_noun(count: int, singular: str, plural: str | None = None) -> str:
+    """A count with its noun."""
+    return f"{count:,} {singular if count == 1 else plural or singular + 's'}"
 
 
 def quote_names(names: Iterable[str]) -> str:

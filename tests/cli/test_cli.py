@@ -412,3 +412,32 @@ def test_the_private_folder_is_not_a_release(tmp_path: Path, invoke: Invoke) -> 
     (tmp_path / "private").mkdir()
     (tmp_path / "release" / "certificate.json").write_text("{}")
     assert "next to this folder" in " ".join(invoke("verify", tmp_path / "private").output.split())
+
+
+def test_a_run_tells_of_rows_left_out_for_missing_cells(invoke: Invoke, policy: Path, people: Path) -> None:
+    """Where suppressed rows are left out as well, it told of these alone, and that there are none."""
+    lines = people.read_text().splitlines()
+    cells = [line.split(",") for line in lines]
+    short = [",".join([*row[:3], "", row[4]]) if number % 5 == 1 else ",".join(row) for number, row in enumerate(cells)]
+    people.write_text("\n".join(short) + "\n")
+    text = policy.read_text().replace('path = "people.csv"', 'path = "people.csv"\nmissing = "drop"')
+    policy.write_text(text.replace("suppression_limit", 'suppressed_rows = "drop"\nsuppression_limit'))
+    ran = invoke("run", policy)
+    assert ran.code == 0, ran
+    assert "dropped rows 36" in ran.out
+    assert (
+        "Suppressed rows are not in the release. Rows that lack a quasi-identifying value in the originals are not in "
+        "the release." in ran.out
+    )
+    assert invoke("verify", policy.parent / "out" / "release").code == 0
+
+
+def test_counts_are_printed_whole() -> None:
+    from sfumato.cli import messages
+
+    assert messages._format_figure("suppressed_rows", 12345) == "suppressed rows 12,345"
+    assert messages._format_figure("marginal_shift", 1234567.0) == "marginal shift 1,234,567"
+    assert messages._format_figure("marginal_shift", 1.23456) == "marginal shift 1.235"
+    assert messages._format_figure("loss", 0.25) == "loss 25.0%"
+    assert messages._format_measure(12345678) == "12,345,678"
+    assert messages._format_measure(0.25) == "0.25"

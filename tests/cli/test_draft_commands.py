@@ -87,6 +87,27 @@ def test_nothing_is_written_over(people: Path, invoke: Invoke) -> None:
     assert Path("policy.toml").read_text() == "mine"
 
 
+def test_a_missing_input_is_named_before_an_existing_output(invoke: Invoke, tmp_path: Path) -> None:
+    out = tmp_path / "policy.toml"
+    out.write_text("mine")
+    for argv in (("init", "nowhere.csv", "--out", str(out)), ("hierarchy", "nowhere.csv", "age", "--out", str(out))):
+        ran = invoke(*argv)
+        assert ran.code == 2
+        assert "nowhere.csv: the file does not exist" in ran.output
+
+
+def test_an_output_in_no_folder_is_named_as_it_was_given(people: Path, invoke: Invoke, tmp_path: Path) -> None:
+    rows = people.read_text().splitlines()
+    towns = ("Paris", "Rome", "Berlin")  # a column whose hierarchy is a file of its own
+    lines = [f"{rows[0]},town", *(f"{row},{towns[number % 3]}" for number, row in enumerate(rows[1:]))]
+    people.write_text("\n".join(lines) + "\n")
+    out = tmp_path / "nowhere" / "x.toml"
+    ran = invoke("init", people.name, "--yes", "--out", str(out))
+    assert ran.code == 2
+    assert f"{out}: cannot be written (there is no folder {out.parent}: make it first)" in ran.output
+    assert "hierarchy" not in ran.output
+
+
 def test_answers_on_a_terminal_are_obeyed(people: Path) -> None:
     ran = type_answers(["init", people.name], ["share", "1", "agee", "age", "x", "4"], people.parent)
     assert ran.code == 0, ran.output
@@ -128,7 +149,7 @@ def test_options_answer_for_scripts(people: Path, invoke: Invoke) -> None:
         (("init", "people.csv", "--k", "1000"), "choose a smaller k"),
         (("init", "people.csv", "--out", "nowhere/policy.toml"), "cannot be written"),
         (("hierarchy", "people.csv", "agee"), 'no column "agee"'),
-        (("hierarchy", "people.csv", "name", "--out", "nowhere/h.csv"), "write one by hand"),
+        (("hierarchy", "people.csv", "name", "--out", "h.csv"), "write one by hand"),
         (("hierarchy", "people.csv", "age", "--out", "nowhere/h.csv"), "cannot be written"),
     ],
 )

@@ -48,5 +48,5 @@ def test_no_answer_where_a_cell_is_strange_or_has_to_be_spelt(column: pl.Series)
 def test_a_number_is_spelt_without_zeros_before_it() -> None:
     table_leaf = Hierarchy.of([["01", "*"], ["2", "*"]], name="codes")
     assert index_cells(pl.Series("x", [1, 2]), table_leaf.leaves) is None
-    with pytest.raises(DataError, match="1 values, in 1 rows"):
+    with pytest.raises(DataError, match="1 value, in 1 row, has no row"):
         table_leaf.code_leaves(pl.Series("x", [1, 2]))

@@ -148,4 +148,4 @@ def test_rows_that_the_certificate_does_not_count_are_refused(invoke: Callable[.
         body["data"]["rows"] += 1
 
     resign(out, change)
-    assert "1 rows have a missing quasi-identifying cell" in expect_refusal(invoke, out)
+    assert "1 row has a missing quasi-identifying cell" in expect_refusal(invoke, out)

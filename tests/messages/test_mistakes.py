@@ -149,6 +149,7 @@ POLICIES = {
         'identifying = ["name"]', 'name = "identifying"', "line 7, roles: name the role first", 'identifying = ["name"]'
     ),
     "two roles": spoil('"ward"]', '"ward", "age"]', "line 6, roles", '"age"', "more than one role"),
+    "a role twice": spoil('"ward"]', '"ward", "ward"]', "line 6, roles", '"ward" is listed twice in sensitive'),
     "another case": spoil('"age", "zip"', '"Age", "zip"', '"Age"', "people.csv", 'did you mean "age"?'),
     "a typing error": spoil('"zip"', '"zp"', '"zp"', "people.csv", 'did you mean "zip"?'),
     "a column without a role": spoil(', "ward"]', "]", "people.csv", "no role", '"ward"', "insensitive"),
@@ -185,13 +186,19 @@ POLICIES = {
         "hide_rules takes baskets", "remove [roles]", "method for tables",
     ),
     "an attack on baskets": spoil('"linking"', '"remining"', "remining cannot attack table", "choose another"),
-    "a method twice": spoil("[[attack]]", f"[[protect]]\n{PROTECT}[[attack]]", "twice under [[protect]]"),
+    "a method twice": spoil(
+        "[[attack]]", f"[[protect]]\n{PROTECT}[[attack]]", "generalize appears twice under [[protect]]"
+    ),
+    "a format of baskets": spoil(
+        PATH, f'{PATH}\nformat = "fimi"', "generalize takes a table", "remove format under [data]"
+    ),
     "a limit for no attack": spoil("max_linking_risk = 0.5", "max_risk = { similarity = 0.2 }", "similarity", "[[att"),
     # hierarchies
     "intervals of text": spoil("age = {", "sex = {", '"sex" holds text', "prefix or tree"),
     "dates of numbers": spoil(AGE, 'age = { kind = "date", units = ["year"] }', '"age"', "9 values are not dates"),
     "a leaf that is misspelt": spoil(
-        AGE, 'sex = { kind = "tree", groups = { all = ["m", "female"] } }', '"sex"', "1 values", "30 rows", '"female"'
+        AGE, 'sex = { kind = "tree", groups = { all = ["m", "female"] } }', '"sex"',
+        "1 value, in 30 rows, has no row", '"female"'
     ),
     "a tree without lists": spoil(AGE, 'sex = { kind = "tree", groups = { all = "m" } }', "lists of values"),
     "a hierarchy that is not there": spoil(AGE, 'zip = "zipp.csv"', "zipp.csv", 'did you mean "zip.csv"?'),
@@ -257,6 +264,10 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "a misspelt option": (("audit", "people.csv", "--quassi", "age"), ("--quassi", "--quasi")),
     "run without a policy": (("run",), ("'policy'", "sfumato run policy.toml")),
     "init without a file": (("init",), ("'data'", "sfumato init people.csv")),
+    "mine without a file": (("mine",), ("'data'", "sfumato mine baskets.txt")),
+    "support without a file": (("support",), ("'data'", "sfumato support baskets.txt")),
+    "audit text that is called Stata": (("audit", "foo.dta"), ("foo.dta: this is not a Stata file", "damaged")),
+    "audit bytes that are called SPSS": (("audit", "foo.sav"), ("foo.sav: this is not an SPSS file", "damaged")),
     "verify without a folder": (("verify",), ("'folder'", "sfumato verify out/release")),
     "a hierarchy without a column": (("hierarchy", "people.csv"), ("'column'", "sfumato hierarchy people.csv age")),
     "a folder after the policy": (("run", "policy.toml", "out2"), ("(out2)", "--out")),
@@ -283,6 +294,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (work_folder / "latin.csv").write_bytes(f"{header}José{CANARY},1,2,m,d,w\n".encode("latin-1"))
     (work_folder / "zip.csv").write_text("13000;1300*;*\n")
     (work_folder / "headed.csv").write_text("zip;level1;level2\n13000;1300*;*\n")
+    (work_folder / "foo.dta").write_text("foo\n")
+    (work_folder / "foo.sav").write_bytes(bytes(range(1, 256)))
     (work_folder / "policy.yaml").write_text("data:\n  path: people.csv\n")
     (work_folder / "baskets.dat").write_text("1 2 3\n1 2\n")
     (work_folder / "policy.toml").write_text(POLICY)
@@ -377,3 +390,10 @@ def test_an_error_about_baskets_or_sequences_names_their_file(
     answer = invoke("run", "rows.toml")
     assert answer.code == 1
     assert "rows.txt: " in answer.err
+
+
+def test_items_that_no_basket_holds_are_counted_for_their_file(invoke: Invoke, folder: Path) -> None:
+    method = 'method = "hide_rules"\nrules = [[["1"], ["9"]]]\nmin_support = 2\nmin_confidence = 0.5\n'
+    (folder / "hide.toml").write_text(f'[data]\npath = "baskets.dat"\n[[protect]]\n{method}')
+    words = ("baskets.dat: the rules name 1 item that no basket holds; check the spelling, or remove it",)
+    assert_one_sentence(invoke("run", "hide.toml"), words, 2)

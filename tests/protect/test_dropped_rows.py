@@ -64,7 +64,7 @@ def test_a_run_publishes_nobody_who_is_not_counted(tmp_path: Path) -> None:
     )
     table_of("own_value").frame.write_csv(tmp_path / "people.csv")
     with pytest.raises(
-        sf.PolicyError, match="2 rows have a missing quasi-identifying cell, and TopCode does not leave"
+        sf.PolicyError, match="2 rows have a missing quasi-identifying cell, and top_code does not leave"
     ):
         sf.run(policy, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -373,6 +373,34 @@ def test_many_values_become_the_most_frequent_and_the_rest() -> None:
     assert "v12 " not in text
 
 
+def test_missing_cells_are_not_among_the_others() -> None:
+    values: list[str | None] = [f"v{i}" for i in range(100) for _ in range(i + 1)]
+    for internal in (False, True):
+        text = Reader(page_of(account({"town": [*values, None, None]}), internal)).text
+        others = sum(range(1, 81))  # v0 to v79, each once more often than its number
+        assert f"80 others {others:,}" in text and "(missing) 2" in text
+        assert "town, 100 values." in page_of(account({"town": [*values, None, None]}), internal)
+
+
+def test_a_column_of_texts_that_read_like_missing_cells_is_not_empty() -> None:
+    cells = ["flu", "cold"] * 100
+    texts: list[str | None] = ["(missing)"] * 199
+    run_account = account({"town": cells, "disease": [*texts, None]})
+    for internal in (False, True):
+        text = Reader(page_of(run_account, internal)).text
+        assert "no value is published" not in text and '"(missing)"' in text
+        assert '"(missing)" 199' in text and re.search(r"(?<!\")\(missing\)(?!\") 1 ", text)
+
+
+def test_unchanged_values_may_be_spelled_otherwise() -> None:
+    sentence = "Unchanged means that the values are equal: numbers and dates may be spelled otherwise"
+    town = certificate()["changes"][0]
+    for internal in (False, True):
+        assert sentence in Reader(page_of(account(), internal)).text
+        changed = account(body={"changes": [town, {**town, "column": "disease"}]})
+        assert sentence not in Reader(page_of(changed, internal)).text
+
+
 def test_colours_can_be_read() -> None:
     def luminance(colour: str) -> float:
         parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]

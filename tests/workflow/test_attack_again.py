@@ -148,3 +148,10 @@ def test_a_misspelled_column_is_named_with_its_field(folder: Path) -> None:
     (folder / "slip.toml").write_text(POLICY.replace('attack = "linking"', 'attack = "linking"\nknowledge = ["agee"]'))
     with pytest.raises(sf.PolicyError, match=r'attack\[0\]\.knowledge names "agee".* "age"'):
         attack_again(folder / "out", folder / "slip.toml")
+
+
+def test_a_policy_without_attacks_is_named(folder: Path, tmp_path: Path) -> None:
+    file = tmp_path / "quiet.toml"
+    file.write_text(POLICY.replace('[[attack]]\nattack = "linking"\n', ""))
+    with pytest.raises(sf.PolicyError, match=f"^{file}: the policy names no attack"):
+        attack_again(folder / "out", file)

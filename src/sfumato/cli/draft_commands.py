@@ -136,10 +136,11 @@ def init_command(
 ) -> None:
     """Write a complete, commented policy for a file, to read, change and run."""
     from sfumato.workflow.drafts.draft_methods import parse_purpose
-    from sfumato.workflow.drafts.draft_source import LongColumns
+    from sfumato.workflow.drafts.draft_source import LongColumns, refuse_missing_input
     from sfumato.workflow.drafts.policy_draft import draft_policy, refuse_existing
 
     given_purpose = None if purpose is None else parse_purpose(purpose)
+    refuse_missing_input(data)
     refuse_existing(out)
     columns_read, marks = LongColumns(id_column, item, time), tuple(missing_mark or ())
     file = DraftedFile(data, parse_shape(shape), separator, header, encoding, decimal, columns_read, marks)
@@ -259,10 +260,11 @@ def hierarchy_command(
     from sfumato.cli.file_forms import add_table_form
     from sfumato.data.hierarchies.hierarchy_proposals import count_level_rows, propose_hierarchy
     from sfumato.errors import DataError, PolicyError, ask_meant
-    from sfumato.workflow.drafts.draft_source import DraftSource
+    from sfumato.workflow.drafts.draft_source import DraftSource, refuse_missing_input
     from sfumato.workflow.drafts.policy_draft import refuse_existing, save_hierarchy
     from sfumato.workflow.drafts.toml_text import write_entry
 
+    refuse_missing_input(data)
     if out is not None:
         refuse_existing(out)
     refuse_idle_options(context, add_table_form(CommandContext("the table is not in a text file"), data))

@@ -69,12 +69,17 @@ def say_plainly(message: str) -> str:
     missing = re.match(r"Missing argument '(\w+)'", message)
     if missing and sys.argv[1] == "attack":
         message += " It needs the folder of a run and its policy, as in: sfumato attack out policy.toml"
-    elif missing and (example := _EXAMPLES.get(missing[1])):
+    elif missing and (example := _COMMAND_EXAMPLES.get((sys.argv[1], missing[1])) or _EXAMPLES.get(missing[1])):
         message += f" Type it after the command, as in: sfumato {sys.argv[1]} {example}"
     return message
 
 
 _EXAMPLES = {"policy": "policy.toml", "data": "people.csv", "folder": "out/release", "column": "people.csv age"}
+_COMMAND_EXAMPLES = {
+    **{(command, "data"): "baskets.txt" for command in ("mine", "channels", "support", "contains")},
+    ("regions", "data"): "points.csv",
+}
+"""Examples of commands that read other data than tables, where a table would be read as something else."""
 _PARSER_WORDS = {
     "Input should be a valid integer, unable to parse string as an integer": "give a whole number",
     "Input should be a valid integer, got a number with a fractional part": "give a whole number",
@@ -209,10 +214,11 @@ def describe_formulas(body: Mapping[str, Any]) -> str:
 
 
 def _format_figure(name: str, value: float) -> str:
-    """A loss by name; a share as a percentage, so that nobody takes it for a count."""
+    """A loss by name; a share as a percentage, so that nobody takes it for a count, and a count with all its digits."""
     from sfumato.losses import is_share
 
-    return f"{name.replace('_', ' ')} {f'{value:.1%}' if is_share(name) else f'{value:.4g}'}"
+    number = f"{value:,.0f}" if float(value).is_integer() else f"{value:.4g}"
+    return f"{name.replace('_', ' ')} {f'{value:.1%}' if is_share(name) else number}"
 
 
 _SHOWN_LOSSES = (
@@ -220,8 +226,8 @@ _SHOWN_LOSSES = (
     *("right_by_prior", "changes", "lost_rules", "ghost_rules"),
 )
 """Losses shown on the terminal; the report has all of them."""
-_SHOWN_IF_ANY = ("exposed_rules", "leftover_rules", "marginal_shift")
-"""Losses that mean a promise could not be made."""
+_SHOWN_IF_ANY = ("dropped_rows", "exposed_rules", "leftover_rules", "marginal_shift")
+"""Losses shown where there are any: rows left out for missing cells, and what tells that a promise was not made."""
 
 
 def print_attacks(attacks: Sequence[AttackResult]) -> None:
@@ -284,7 +290,7 @@ def print_measures(model_values: dict[str, Any], risks: dict[str, Any]) -> None:
             grid.add_row(
                 _escape_cell(model),
                 _escape_cell(column),
-                f"{column_values:g}" if isinstance(column_values, (int, float)) else _escape_cell(column_values),
+                _format_measure(column_values),
             )
     _print_things(grid)
     grid = _make_grid("adversary", "records at risk", "highest risk", "success rate", title="\nRisks")
@@ -293,6 +299,13 @@ def print_measures(model_values: dict[str, Any], risks: dict[str, Any]) -> None:
         if risk:
             grid.add_row(name, *(f"{risk[key]:.4f}" for key in ("records_at_risk", "highest_risk", "success_rate")))
     _print_things(grid, f"Population: {risks['estimator']}")
+
+
+def _format_measure(value: object) -> Any:
+    """A count with all its digits, and any other number with six."""
+    if isinstance(value, (int, float)):
+        return f"{value:,.0f}" if float(value).is_integer() else f"{value:g}"
+    return _escape_cell(value)
 
 
 def print_comparison(comparison: Comparison) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from sfumato.cli.terminal import escape_text, print_line
-from sfumato.errors import PolicyError
+from sfumato.errors import PolicyError, count_noun
 
 if TYPE_CHECKING:
     from sfumato.workflow.drafts.draft_source import DraftSource
@@ -54,7 +54,7 @@ def ask_missing_marks(source: DraftSource) -> tuple[str, ...]:
         return ()
     print_line('These cells may mean "missing":')
     for number, mark in enumerate(source.noticed_marks, 1):
-        columns = ", ".join(f"{name}: {rows:,} rows" for name, rows in mark.rows.items())
+        columns = ", ".join(f"{name}: {count_noun(rows, 'row')}" for name, rows in mark.rows.items())
         print_line(f'  {number}. "{mark.mark}"  ({columns})')
     mark_numbers = ask(
         "Which do? Numbers with commas, all, or none", "none", lambda text: _parse_column_numbers(text, source)

@@ -18,7 +18,7 @@ from sfumato.data.hierarchies.hierarchy_builders import Quantiles, parse_builder
 from sfumato.data.roles.role import Role, assign_roles
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.stored_rows import CodeMap, RowCounts, StoredRows
-from sfumato.errors import DataError, ask_meant
+from sfumato.errors import DataError, ask_meant, count_noun
 from sfumato.table import Missing, Table
 
 BYTES_A_LEAF = 1_000
@@ -170,8 +170,8 @@ class StoredTable:
                 starred_count = int(values.counts[(values.frame[name] == STAR).fill_null(False).to_numpy()].sum())
                 if starred_count:
                     raise DataError(
-                        f'{self.source}: the column "{name}" holds "*" in {starred_count} rows, the mark of a '
-                        'suppressed cell; add "*" to missing_marks, or change its spelling'
+                        f'{self.source}: the column "{name}" holds "*" in {count_noun(starred_count, "row")}, the mark '
+                        'of a suppressed cell; add "*" to missing_marks, or change its spelling'
                     )
 
     def _build_hierarchy(self, column: str, given_hierarchy: Any) -> Hierarchy:
@@ -199,8 +199,10 @@ class StoredTable:
             texts = spell_cells(values.frame[name])
             strange = (~texts.is_in(leaves.implode())).fill_null(False).to_numpy()
             if strange.any():
+                value_count, row_count = int(strange.sum()), int(values.counts[strange].sum())
+                verb = "has" if value_count == 1 else "have"
                 raise DataError(
-                    f'column "{name}": {int(strange.sum())} values, in {int(values.counts[strange].sum())} rows, have '
+                    f'column "{name}": {count_noun(value_count, "value")}, in {count_noun(row_count, "row")}, {verb} '
                     f"no row in {hierarchy.name}; add a row for each, or mark them as missing"
                 )
 

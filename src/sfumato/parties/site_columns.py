@@ -10,7 +10,7 @@ import numpy as np
 
 from sfumato.arrays import Flags, Ints
 from sfumato.baskets import Baskets, Item
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 from sfumato.parties.result import Itemset
 
 if TYPE_CHECKING:
@@ -83,8 +83,13 @@ def _list_ids(data: Table, key: str) -> Sequence[Item]:
     column = data.frame[key]
     missing = column.null_count()
     if missing:
-        raise DataError(f'{data.source}: {missing} rows have no "{key}"; a key must be in every row')
+        raise DataError(
+            f'{data.source}: {count_noun(missing, "row has", "rows have")} no "{key}"; a key must be in every row'
+        )
     repeat_count = len(column) - column.n_unique()
     if repeat_count:
-        raise DataError(f'{data.source}: {repeat_count} rows repeat a "{key}" of another row; give each person one row')
+        raise DataError(
+            f'{data.source}: {count_noun(repeat_count, "row repeats", "rows repeat")} a "{key}" of another row; give '
+            "each person one row"
+        )
     return column.cast(pl.String).to_list()

@@ -61,8 +61,8 @@ def _refuse_undropped(method: Any, data: Any, release: Release) -> None:
     if count:
         holders = "1 row has" if count == 1 else f"{count:,} rows have"
         raise PolicyError(
-            f"{data.source}: {holders} a missing quasi-identifying cell, and {type(method).__name__} does not leave "
-            'such rows out, as missing = "drop" asks; remove them from the data, or choose another meaning, such as '
+            f"{data.source}: {holders} a missing quasi-identifying cell, and {method.method} does not leave such "
+            'rows out, as missing = "drop" asks; remove them from the data, or choose another meaning, such as '
             "own_value"
         )
 

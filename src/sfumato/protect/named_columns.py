@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sfumato.data.cells.cell_types import are_long_numbers, describe_words
-from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, count_noun, quote_names
 from sfumato.table import Table
 
 
@@ -53,8 +53,8 @@ def refuse_infinite(table: Table, name: str, reason: str) -> None:
     infinite_count = int((~column.drop_nulls().is_finite()).sum()) if column.dtype.is_float() else 0
     if infinite_count:
         raise DataError(
-            f'{table.source}: the column "{name}" has infinite numbers in {infinite_count} rows, {reason}; mark them '
-            "missing"
+            f'{table.source}: the column "{name}" has infinite numbers in {count_noun(infinite_count, "row")}, '
+            f"{reason}; mark them missing"
         )
 
 

@@ -14,7 +14,7 @@ import polars as pl
 
 from sfumato.attack.anonymity.linking import LIST_OF_PEOPLE
 from sfumato.change import Change, ChangeKind, describe_changes
-from sfumato.errors import join_names
+from sfumato.errors import count_noun, join_names
 from sfumato.fields.field_docs import find_field_doc
 from sfumato.measure.changes import ColumnDifference
 from sfumato.report.run_account import RunAccount
@@ -55,6 +55,8 @@ class ColumnRow:
     level: int | None
     height: int | None
     change_words: str
+    is_kept: bool
+    """Whether every cell is as it was."""
     loss: float | None
     values: int
     examples: tuple[str, ...]
@@ -174,7 +176,7 @@ def describe_size(account: RunAccount) -> str:
     """The size of the data file."""
     data = account.certificate["data"]
     if data["shape"] == "table":
-        return f"{wording.count_noun(data['rows'], 'row')}, {count_parts(account)}"
+        return f"{count_noun(data['rows'], 'row')}, {count_parts(account)}"
     return f"{wording.format_count(count_things(account))} {name_things(account)}, {count_parts(account)}"
 
 
@@ -182,14 +184,14 @@ def count_parts(account: RunAccount) -> str:
     """What is in rows or baskets: columns, or items without the marks of hidden ones; codes by their own noun."""
     data = account.certificate["data"]
     if data["shape"] == "table":
-        return wording.count_noun(data["columns"], "column")
+        return count_noun(data["columns"], "column")
     nouns, items = ("item", "items"), {str(item) for item in getattr(account.published_data, "items", ())}
     for method in account.certificate["methods"]:
         kind = find_tagged_class("method", str(method["method"]))
         if kind is not None:
             nouns, mark = kind.holds, kind.find_mark(method)
             items = {item.removesuffix(mark) for item in items} - {""} if mark else items
-    return wording.count_noun(len(items), *nouns)
+    return count_noun(len(items), *nouns)
 
 
 def _list_method_tiles(body: Mapping[str, Any]) -> list[KeyFigure]:
@@ -319,6 +321,7 @@ def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> 
         role=wording.spell_role(role),
         level=generalization.level if generalization else None,
         height=generalization.height if generalization else None,
+        is_kept=bool(changes) and is_kept,
         change_words=_describe_column(changes, difference, nothing_left=not published_counts.height),
         loss=difference.loss if difference is not None and difference.coarser + difference.suppressed else None,
         values=published_counts.height,

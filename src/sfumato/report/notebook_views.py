@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sfumato.bound_words import format_bound
+from sfumato.errors import count_noun
 from sfumato.notebook import SENTENCE, STAYS, format_few_digits, render_card, render_grid, render_sentences
-from sfumato.report.words.wording import count_noun, describe_measured_bound, format_percent, spell_name
+from sfumato.report.words.wording import describe_measured_bound, format_percent, spell_name
 
 if TYPE_CHECKING:
     from sfumato.workflow.audit import Audit

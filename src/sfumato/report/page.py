@@ -12,7 +12,7 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from sfumato.details import AnonymityDetails
-from sfumato.errors import join_names
+from sfumato.errors import count_noun, join_names
 from sfumato.report import content
 from sfumato.report.compiled_page import CompiledPage
 from sfumato.report.pictures import bar_pictures, distributions, rendering
@@ -132,9 +132,9 @@ def _show_lattice(account: RunAccount) -> dict[str, Any] | None:
         )
         for node in nodes
     ]
-    total = wording.format_count(len(nodes))
     label = (
-        f"{total} combinations of levels; {wording.format_count(fine)} of them satisfy the models within the limits."
+        f"{count_noun(len(nodes), 'combination')} of levels; {wording.format_count(fine)} of them satisfy the models "
+        "within the limits."
     )
     return {"svg": Markup(draw_lattice(nodes)), "label": label, "rows": rows}
 

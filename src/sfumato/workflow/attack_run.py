@@ -36,7 +36,8 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[Attac
 
     rules = policy if isinstance(policy, Policy) else Policy.read(policy)
     if not rules.attacks():
-        raise PolicyError("the policy names no attack; add [[attack]] to it")
+        file = "" if isinstance(policy, Policy) else f"{policy}: "
+        raise PolicyError(f"{file}the policy names no attack; add [[attack]] to it")
     root = find_release_folder(Path(folder))
     certificate = read_unchanged_certificate(root)
     shape, output = certificate.body["data"]["shape"], rules.methods()[-1].gives

@@ -20,7 +20,7 @@ from sfumato.engine.profiles import propose_stored_roles
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.staging import open_stored_rows
 from sfumato.engine.stored_rows import StoredRows
-from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, count_noun, quote_names
 from sfumato.measure.anonymity.k_anonymity import k_anonymity, uniqueness
 from sfumato.measure.anonymity.stored_unique_rows import StoredCounter
 from sfumato.report.words.wording import spell_percent
@@ -100,9 +100,9 @@ class Audit:
                 "No column looks like something others know about a person, so people cannot be looked up.",
                 *self.misread,
             )
-        column_list = _join_names(self.quasi_identifying)
+        column_list, people = _join_names(self.quasi_identifying), count_noun(self.rows, "person", "people")
         sentences = [
-            f"Of {self.rows:,} people, {spell_percent(self.unique_share)} are unique by their {column_list}.",
+            f"Of {people}, {spell_percent(self.unique_share)} are unique by their {column_list}.",
             "Anyone who knows these about a person finds their row.",
         ]
         if (

@@ -13,7 +13,7 @@ from sfumato.change_kinds import ChangeKind
 from sfumato.data.writing.table_writer import MARKS
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable
-from sfumato.errors import quote_names
+from sfumato.errors import count_noun, quote_names
 from sfumato.measure.anonymity.unique_rows import UniqueRows
 from sfumato.measure.checks import has_known_form
 from sfumato.public.unknown_items import split_unknowns
@@ -211,8 +211,8 @@ def list_content_problems(certificate: Certificate, published_data: Any) -> list
         problems += list_column_problems(certificate.body, get_outline(published_data).frame.columns)
         if count := published_data.count_uncounted_rows():
             problems.append(
-                f"{count:,} rows have a missing quasi-identifying cell, and the certificate leaves such rows out of "
-                "every count"
+                f"{count_noun(count, 'row has', 'rows have')} a missing quasi-identifying cell, and the certificate "
+                "leaves such rows out of every count"
             )
         if data["missing_mark"] not in MARKS:
             problems.append("the certificate describes missing cells in a way that sfumato does not write")

@@ -24,10 +24,10 @@ from sfumato.attack.anonymity.linking import LIST_OF_PEOPLE
 from sfumato.change import ChangeKind
 from sfumato.data.cells.coded_cells import count_cells
 from sfumato.data.cells.published_words import keep_published_words
-from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.roles.role import Role
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import DataError
+from sfumato.measure.utility.label_losses import label_cells
 from sfumato.published_law import PublishedLaw, read_law, read_laws
 from sfumato.runtime.lazy import find_tagged_class
 from sfumato.table import Missing, Table
@@ -385,6 +385,5 @@ def count_published_labels(column: pl.Series) -> pl.DataFrame:
 
 def count_labels(values: pl.Series, counts: Ints) -> pl.DataFrame:
     """How often each label is published, from distinct values and their counts."""
-    label_counts = pl.DataFrame({"value": spell_cells(values).fill_null("(missing)"), "published": counts})
-    label_counts = label_counts.group_by("value").sum()  # a text may be what a missing cell is called
+    label_counts = pl.DataFrame({"value": label_cells(values), "published": counts}).group_by("value").sum()
     return label_counts.with_columns(pl.lit(0, dtype=pl.Int64).alias("original")).sort("value")

@@ -81,8 +81,13 @@ class Policy(Description):
     def _check_methods_once(self) -> Policy:
         # These may be repeated with other parameters for other columns.
         tags = [method.method for method in self.protect if not method.by_chance]
-        if len(set(tags)) < len(tags):
-            raise ValueError("a method appears twice under [[protect]]; the second cannot undo or refine the first")
+        repeated_tags = sorted({tag for tag in tags if tags.count(tag) > 1})
+        if repeated_tags:
+            verb = "appears" if len(repeated_tags) == 1 else "appear"
+            raise ValueError(
+                f"{' and '.join(repeated_tags)} {verb} twice under [[protect]]; the second cannot undo or refine the "
+                "first"
+            )
         chance = [method for method in self.protect if method.by_chance]
         drawing_all = [method.method for method in chance if method.must_be_alone and method.shape == "table"]
         if len(chance) > 1 and drawing_all:
@@ -123,6 +128,11 @@ class Policy(Description):
             raise ValueError(
                 f"[hierarchies] names {quote_names(dropped_columns)}, which the release leaves out as identifying: "
                 "remove it there, or give it another role"
+            )
+        if self.shape == "table" and self.data.format is not None:
+            raise ValueError(
+                f"{self.protect[0].method} takes a table, whose format is detected, so that this one would be ignored: "
+                "remove format under [data], or choose a method for baskets or sequences"
             )
         if self.shape == "baskets" and "time" in self.data.model_fields_set:
             raise ValueError(

@@ -326,7 +326,7 @@ def test_what_cannot_be_attacked() -> None:
     with pytest.raises(sf.DataError, match='"job" holds no numbers'):
         SpectralFilter(columns=("job",)).estimate(as_is(words))
     endless = release(np.array([[1.0, np.inf], [2.0, 3.0]]))
-    with pytest.raises(sf.DataError, match='"c1" has 1 infinite cells'):
+    with pytest.raises(sf.DataError, match='"c1" has 1 infinite cell;'):
         SpectralFilter().estimate(endless)
     with pytest.raises(sf.DataError, match="cannot be the people behind"):
         SpectralFilter().run(noisy_release, table(factors(5, 2, 1)))

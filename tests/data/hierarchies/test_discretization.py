@@ -258,7 +258,7 @@ def test_nothing_to_learn_from(cutter: Cutter, values: list[float]) -> None:
     assert cut.midpoints == ()
     assert cut.code_values(values).tolist() == [-1] * len(values)
     assert cut.apply(pl.Series("x", [None, None])).to_list() == [None, None]
-    with pytest.raises(DataError, match="1 values"):
+    with pytest.raises(DataError, match="1 value is outside"):
         cut.code_values([3.0])
 
 

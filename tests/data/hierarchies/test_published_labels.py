@@ -132,13 +132,13 @@ def test_a_number_that_is_no_leaf_is_its_nearest_leaf_in_a_column_of_numbers_onl
         [0, 0, 1],
         [0, 0, 0],
     ]
-    with pytest.raises(DataError, match="1 published labels"):
+    with pytest.raises(DataError, match="1 published label is"):
         domain.cover(["15.1"])
 
 
 @pytest.mark.parametrize("label", ["secret", "[5, 6]", "{21, secret}", "[40, 30]", "", "{}"])
 def test_a_label_of_nothing_is_refused_without_being_named(label: str) -> None:
-    with pytest.raises(DataError, match='column "age": 1 published labels') as error:
+    with pytest.raises(DataError, match='column "age": 1 published label is') as error:
         ages().cover(["21", label, None])
     assert "secret" not in str(error.value)
 
@@ -236,7 +236,7 @@ def test_an_original_column_is_read_as_its_leaves() -> None:
     # 1960 is the year here, not the decade.
     assert reading.codes.tolist() == [2, 3, 0]
     assert reading.rows.tolist() == reading.spread().tolist() == [1, 0, 1, 1]
-    with pytest.raises(DataError, match='column "year": 1 cells'):
+    with pytest.raises(DataError, match='column "year": 1 cell is not a leaf'):
         Domain.of(column, decades).code_originals(pl.Series("year", [1970, 1999, None]))
 
 

@@ -285,11 +285,11 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("lists", "name", "message"),
     [
-        ([["7431 a"], ["b"]], "b.dat", "1 items hold blanks or are negative"),
-        ([[-7431, 1]], "b.dat", "1 items hold blanks or are negative"),
-        ([["-7431", "a"]], "b.dat", "1 items hold blanks or are negative"),
-        ([[-7431, 1]], "b.txt", "1 items hold line ends or are negative"),
-        ([["7431\n", "a"]], "b.txt", "1 items hold line ends or are negative"),
+        ([["7431 a"], ["b"]], "b.dat", "1 item holds blanks or is negative"),
+        ([[-7431, 1]], "b.dat", "1 item holds blanks or is negative"),
+        ([["-7431", "a"]], "b.dat", "1 item holds blanks or is negative"),
+        ([[-7431, 1]], "b.txt", "1 item holds line ends or is negative"),
+        ([["7431\n", "a"]], "b.txt", "1 item holds line ends or is negative"),
         ([[7431], []], "b.txt", "1 of 2 lists are empty, and SPMF skips"),
         ([], "b.dat", "there is nothing to write"),
         ([], "b.txt", "there is nothing to write"),

@@ -222,7 +222,7 @@ def test_missing_cells_and_odd_times_are_refused(tmp_path: Path) -> None:
     [
         ([], "s.txt", "there is nothing to write"),
         ([[7431], []], "s.csv", "1 of 2 lists are empty"),
-        ([[-7431]], "s.txt", "1 items hold line ends or are negative"),
+        ([[-7431]], "s.txt", "1 item holds line ends or is negative"),
     ],
 )
 def test_what_cannot_be_written_leaves_no_file(tmp_path: Path, lists: list[list[Any]], name: str, message: str) -> None:

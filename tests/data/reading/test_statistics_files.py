@@ -124,12 +124,12 @@ BAD = {
     "a_name_that_is_longer_than_32_letters": (pl.Series([1]), "stata", "called"),
     "long": (pl.Series([1]), "stata", "called"),
     "by": (pl.Series([1]), "spss", "called"),
-    "wide": (pl.Series([CANARY * 300]), "stata", "1 texts are longer than 2,044"),
-    "ends": (pl.Series([f"{CANARY} "]), "spss", "1 texts end in a blank"),
-    "empty": (pl.Series([""]), "stata", "1 texts are empty"),
-    "early": (pl.Series([dt.date(1500, 1, 1)]), "spss", "1 dates are before 1583"),
-    "far": (pl.Series([2**53]), "stata", "1 whole numbers"),
-    "nul": (pl.Series(["a\0b"]), "spss", "1 texts hold a NUL"),
+    "wide": (pl.Series([CANARY * 300]), "stata", "1 text is longer than 2,044"),
+    "ends": (pl.Series([f"{CANARY} "]), "spss", "1 text ends in a blank"),
+    "empty": (pl.Series([""]), "stata", "1 text is empty"),
+    "early": (pl.Series([dt.date(1500, 1, 1)]), "spss", "1 date is before 1583"),
+    "far": (pl.Series([2**53]), "stata", "1 whole number has"),
+    "nul": (pl.Series(["a\0b"]), "spss", "1 text holds a NUL"),
 }
 
 

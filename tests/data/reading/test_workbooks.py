@@ -127,11 +127,11 @@ def test_no_cell_is_a_formula_and_no_property_tells_anything(tmp_path: Path) -> 
 
 
 BAD = {
-    "early": (pl.Series([dt.date(1899, 1, 1)]), "1 dates are before 1900-03-01"),
+    "early": (pl.Series([dt.date(1899, 1, 1)]), "1 date is before 1900-03-01"),
     "digits": (pl.Series([2**53, -(2**63)]), "2 whole numbers have too many digits"),
-    "endless": (pl.Series([float("inf")]), "1 numbers are infinite"),
-    "long": (pl.Series([CANARY * 4000]), "1 texts are longer"),
-    "empty": (pl.Series(["", "a"]), "1 texts are empty"),
+    "endless": (pl.Series([float("inf")]), "1 number is infinite"),
+    "long": (pl.Series([CANARY * 4000]), "1 text is longer"),
+    "empty": (pl.Series(["", "a"]), "1 text is empty"),
     " blank": (pl.Series([1]), 'called " blank"'),
 }
 
@@ -147,7 +147,7 @@ def test_what_a_workbook_cannot_hold_is_refused(name: str, tmp_path: Path) -> No
 
 
 def test_rows_without_cells_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="1 rows in which every cell is missing"):
+    with pytest.raises(DataError, match="1 row in which every cell is missing"):
         write_frame(pl.DataFrame({"a": [1, None]}), tmp_path / "data.xlsx", "excel")
 
 

@@ -15,3 +15,9 @@ def test_total_variation_is_half_the_differences_of_shares() -> None:
     assert measure.total_variation(counts) == pytest.approx(0.25)
     assert measure.total_variation(counts.with_columns(published=pl.col("original") * 3)) == 0
     assert measure.total_variation(counts.clear()) == 0
+
+
+def test_a_text_that_reads_like_a_missing_cell_is_another_value() -> None:
+    original = pl.Series(["(missing)", "(missing)", None, "a"])
+    counts = measure.distribution(original, original, None)
+    assert counts.rows() == [('"(missing)"', 2, 2), ("(missing)", 1, 1), ("a", 1, 1)]

@@ -190,7 +190,7 @@ def test_what_cannot_be_estimated_is_refused() -> None:
     with pytest.raises(sf.PolicyError, match="confidence must lie"):
         sf.mine.estimate_itemsets(release, 0.1, confidence=1.0)
     foreign = Release(sf.Baskets.of([["zzz"]] * 600), None, (), {}, release.details)
-    with pytest.raises(sf.DataError, match="1 published items are not among the 5 possible ones"):
+    with pytest.raises(sf.DataError, match="1 published item is not among the 5 possible ones"):
         sf.mine.estimate_itemsets(foreign, 0.1)
     pasted = METHODS["cut and paste"].protect(SHOP)
     with pytest.raises(sf.DataError, match="600 sizes are published"):

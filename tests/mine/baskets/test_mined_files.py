@@ -122,7 +122,7 @@ def test_a_missing_file_and_a_missing_folder(tmp_path: Path) -> None:
 
 
 def test_a_name_with_a_line_end_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="1 items hold line ends"):
+    with pytest.raises(DataError, match="1 item holds line ends"):
         write_itemsets(Baskets.of([["a\nb"]]), 1, tmp_path / "sets.txt")
     assert not list(tmp_path.iterdir())
 

@@ -276,7 +276,7 @@ def test_bad_arguments_are_refused() -> None:
     ):
         with pytest.raises(sf.PolicyError, match=message):
             train_c45(table, **arguments)
-    with pytest.raises(sf.DataError, match="missing in 1 rows"):
+    with pytest.raises(sf.DataError, match="missing in 1 row;"):
         train_c45(sf.Table.of({"a": [1, 2], "y": ["u", None]}), "y")
     with pytest.raises(sf.DataError, match="101 different values"):
         train_c45(sf.Table.of({"a": range(101), "y": range(101)}), "y")

@@ -353,7 +353,7 @@ def test_records_that_cannot_be_told_are_refused() -> None:
         tree.predict(SMALL.frame.with_columns(pl.lit(True).alias("age")))
     with pytest.raises(DataError, match='no column "group"'):
         tree.accuracy(SMALL.frame.drop(GROUP))
-    with pytest.raises(DataError, match='1 values of "loan" are infinite'):
+    with pytest.raises(DataError, match='1 value of "loan" is infinite'):
         first = pl.int_range(pl.len()) == 0
         tree.predict(
             SMALL.frame.with_columns(pl.when(first).then(float("inf")).otherwise(pl.col("loan")).alias("loan"))

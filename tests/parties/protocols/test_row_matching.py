@@ -51,7 +51,7 @@ def test_the_order_differs_from_run_to_run() -> None:
 
 
 def test_a_repeated_key_is_refused_without_naming_it() -> None:
-    with pytest.raises(PartyError, match="1 rows repeat a key") as error_info:
+    with pytest.raises(PartyError, match="1 row repeats a key") as error_info:
         align([[b"ann", b"ann"], [b"bob"]])
     assert "ann" not in str(error_info.value)
 

@@ -302,7 +302,7 @@ def test_frames_of_the_search_grow() -> None:
 @pytest.mark.parametrize("meaning", ["matches_any", "never_matches"])
 def test_meanings_of_missing_without_an_order_are_refused(meaning: str) -> None:
     table = sf.Table.of({"age": [1, None, 3]}, {"age": "quasi_identifying"}, missing=meaning)
-    with pytest.raises(sf.PolicyError, match="1 rows have a missing"):
+    with pytest.raises(sf.PolicyError, match="1 row has a missing"):
         KOptimize(k=2).protect(table)
     whole = sf.Table.of({"age": [1, 2, 3]}, {"age": "quasi_identifying"}, missing=meaning)
     assert KOptimize(k=2).protect(whole).details["proven"]
@@ -320,7 +320,7 @@ def test_bad_input_is_refused() -> None:
         KOptimize(k=2).protect(infinite)
     with pytest.raises(sf.PolicyError, match="not a column that can be published"):
         KOptimize(k=2, metric="classification", target="no").protect(sf.Table.of({"q": [1, 2]}, roles))
-    with pytest.raises(sf.DataError, match='holds "\\*" in 1 rows'):
+    with pytest.raises(sf.DataError, match='holds "\\*" in 1 row,'):
         KOptimize(k=2).protect(sf.Table.of({"q": ["*", "a"]}, roles))
     with pytest.raises(sf.PolicyError, match="no people to hide"):
         KOptimize(k=2).protect(sf.Table.of({"q": [1, 2]}, {"q": "sensitive"}))
@@ -328,5 +328,5 @@ def test_bad_input_is_refused() -> None:
         KOptimize(k=3).protect(sf.Table.of({"q": [1, 2]}, roles))
     with pytest.raises(sf.DataError, match="spelled like a range or set"):
         KOptimize(k=2).protect(sf.Table.of({"q": ["a", "b", "{a, b}", "{a, b}"]}, roles))
-    with pytest.raises(sf.DataError, match="have no row in"):
+    with pytest.raises(sf.DataError, match="has no row in"):
         KOptimize(k=2).protect(sf.Table.of({"q": ["a", "b"]}, roles, {"q": [["a", "*"]]}))

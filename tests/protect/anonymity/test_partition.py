@@ -432,7 +432,7 @@ def test_bad_input() -> None:
         two.protect(patients().with_frame(patients().frame.clear()))
     with pytest.raises(PolicyError, match="no people to hide"):
         two.protect(Table.of({"a": [1, 2]}, {"a": "sensitive"}))
-    with pytest.raises(DataError, match='"v" holds "\\*" in 1 rows'):
+    with pytest.raises(DataError, match='"v" holds "\\*" in 1 row,'):
         two.protect(Table.of({"v": ["*", "b"]}, {"v": "quasi_identifying"}))
     with pytest.raises(DataError, match="every row has a missing"):
         two.protect(Table.of({"v": [None, None]}, {"v": "quasi_identifying"}, missing="drop"))

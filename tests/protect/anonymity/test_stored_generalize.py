@@ -165,7 +165,7 @@ def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(DataError, match=r'"sex" holds "\*" in \d+ rows'):
         plan_generalization(METHODS["k"], StoredTable.of(MemoryRows(strange), ROLES, HIERARCHIES))
     short = {**HIERARCHIES, "sex": [["f", "*"]]}
-    with pytest.raises(DataError, match=r'column "sex": 1 values, in \d{3} rows, have no row'):
+    with pytest.raises(DataError, match=r'column "sex": 1 value, in \d{3} rows, has no row'):
         plan_generalization(METHODS["k"], StoredTable.of(MemoryRows(frame), ROLES, short))
 
 

@@ -115,6 +115,7 @@ class TestNaming:
         [
             (((("rye bread", "tea"), ("tea",)),), "1 of 1 rules"), ((RULE, ((), ("tea",))), "1 of 2 rules"),
             (((("saffron",), ("tea",)), (("tea",), ("saffron", "salt"))), "2 items that no basket holds"),
+            (((("saffron",), ("tea",)),), "name 1 item that no basket holds; check the spelling, or remove it"),
         ],
     )  # fmt: skip
     def test_rules_that_cannot_be_are_counted_not_named(self, rules: Any, message: str) -> None:

@@ -100,7 +100,7 @@ def test_wrong_parameters_are_refused_with_a_sentence(words: str) -> None:
 
 REFUSED: dict[str, dict[str, Any]] = {
     "3 items of the baskets are not among the 1": {"keep": 0.9, "items": ("beer",)},
-    "names 1 items that no basket can hold": {"keep": {"*": 0.9, "wine": 0.5}},
+    "names 1 item that no basket can hold": {"keep": {"*": 0.9, "wine": 0.5}},
     "lacks 3 of the items": {"keep": {"beer": 0.9}},
     "epsilon must be above": {"operator": "cut_and_paste", "cutoff": 3, "epsilon": 1.0},
     "so large that nothing is protected": {"epsilon": 50.0},

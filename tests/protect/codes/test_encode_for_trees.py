@@ -173,7 +173,7 @@ def test_every_kind_of_class_is_renamed() -> None:
         table = table_of({"x": [1, 2, 3], "y": classes})
         method = EncodeForTrees(target="y")
         if classes[-1] is None:
-            with pytest.raises(sf.DataError, match="missing in 1 rows"):
+            with pytest.raises(sf.DataError, match="missing in 1 row;"):
                 method.new_key(table)
             continue
         frame = method.protect(table, method.new_key(table)).data.frame

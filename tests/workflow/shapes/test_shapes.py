@@ -151,7 +151,7 @@ def test_an_error_names_the_file_to_be_and_not_the_hidden_folder(tmp_path: Path,
         '[data]\npath = "bought.csv"\n[[protect]]\nmethod = "hide_rules"\nitemsets = [["1", "2"]]\nmin_support = 3\n'
         f'[output]\npath = "out"\nformat = "{form}"\n'
     )
-    with pytest.raises(sf.DataError, match=r"1 items hold .* or are negative; write the long form") as caught:
+    with pytest.raises(sf.DataError, match=r"1 item holds .* or is negative; write the long form") as caught:
         sf.run(sf.Policy.read(policy))
     assert str(caught.value).startswith(str(tmp_path / "out" / "release" / "data."))
     assert "sfumato-partial" not in str(caught.value)

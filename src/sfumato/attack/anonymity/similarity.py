@@ -28,7 +28,7 @@ from sfumato.attack.candidates import (
     look_up_candidates,
 )
 from sfumato.data.hierarchies.hierarchy import spell_cells
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 from sfumato.randomness import Randomness
 from sfumato.release import Release
 from sfumato.runtime.progress import report_progress
@@ -208,6 +208,7 @@ def _read_column_numbers(table: Table, column: str) -> Floats:
     strange = numbers.null_count() - cells.null_count()
     if strange:
         raise DataError(
-            f'{table.source}: {strange} cells of "{column}" are neither numbers nor ranges; give groups instead'
+            f'{table.source}: {count_noun(strange, "cell")} of "{column}" {"is" if strange == 1 else "are"} neither '
+            "numbers nor ranges; give groups instead"
         )
     return numbers.to_numpy().astype(np.float64)

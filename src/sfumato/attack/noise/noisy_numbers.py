@@ -24,7 +24,7 @@ from sfumato.attack.attack import Attack, Columns, Outcome
 from sfumato.attack.candidates import trace_people
 from sfumato.attack.row_distance import compare_with_control, require_attacked_columns, sample_people
 from sfumato.data.roles.role import Role
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 from sfumato.public.cut_intervals import list_cut_columns
 from sfumato.public.noise_law import (
     NoiseLaw,
@@ -234,7 +234,8 @@ def _read_finite_floats(column: pl.Series, source: str) -> Floats:
     infinite = int(np.isinf(numbers).sum())
     if infinite:
         raise DataError(
-            f'{source}: "{column.name}" has {infinite} infinite cells; make them missing, or leave the column out'
+            f'{source}: "{column.name}" has {count_noun(infinite, "infinite cell")}; make them missing, or leave the '
+            "column out"
         )
     return numbers
 

@@ -26,7 +26,7 @@ import polars as pl
 
 from sfumato.arrays import AnyArray, Floats, Ints
 from sfumato.data.hierarchies.coarse_range import widen_range
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 
 Numbers = pl.Series | AnyArray | Sequence[float | None]
 
@@ -74,8 +74,8 @@ class Discretization:
         outlier_count = self._flag_outside(numbers)
         if outlier_count:
             raise DataError(
-                f"{outlier_count} values{_name_series(values)} are outside the intervals; cut all the data together, "
-                "or use fixed cuts, whose ends are open"
+                f"{count_noun(outlier_count, 'value')}{_name_series(values)} {'is' if outlier_count == 1 else 'are'} "
+                "outside the intervals; cut all the data together, or use fixed cuts, whose ends are open"
             )
         codes = np.searchsorted(np.asarray(self.edges[1:-1]), numbers, side="right")
         return np.where(missing, -1, codes).astype(np.int64)
@@ -225,7 +225,8 @@ def _read_finite_numbers(values: Numbers) -> Floats:
     infinite = int(np.isinf(numbers).sum())
     if infinite:
         raise DataError(
-            f"{infinite} values{_name_series(values)} are infinite and belong to no interval; make them missing first"
+            f"{count_noun(infinite, 'value')}{_name_series(values)} {'is' if infinite == 1 else 'are'} infinite, in no "
+            "interval; mark as missing first"
         )
     return numbers
 

@@ -25,7 +25,7 @@ from sfumato.data.reading.compression import PACKING_FAULTS
 from sfumato.data.reading.file_kinds import HEAD, detect_file_kind, name_kind
 from sfumato.data.reading.file_limits import explain_damaged_packing, read_whole, refuse_special
 from sfumato.data.reading.near_files import explain_unreadable
-from sfumato.errors import DataError, quote_names
+from sfumato.errors import DataError, count_noun, quote_names
 from sfumato.notebook import SENTENCE, render_card, render_grid
 
 STAR = "*"
@@ -73,8 +73,8 @@ class Hierarchy:
         ragged_rows = [number for number, row in enumerate(texts, 1) if len(row) != width]
         if ragged_rows:
             raise DataError(
-                f"{name}: {len(ragged_rows)} rows have another number of levels than row 1, which has {width} "
-                f"(the first is row {ragged_rows[0]}); give every leaf a label at every level"
+                f"{name}: {count_noun(len(ragged_rows), 'row has', 'rows have')} another number of levels than row 1, "
+                f"which has {width} (the first is row {ragged_rows[0]}); give every leaf a label at every level"
             )
         distinct = tuple(dict.fromkeys(texts))
         _refuse_two_parents(distinct, texts, name)
@@ -144,7 +144,8 @@ class Hierarchy:
         strange = texts.filter(codes.is_null() & texts.is_not_null())
         if len(strange):
             raise DataError(
-                f'column "{column.name}": {strange.n_unique()} values, in {len(strange)} rows, have no row in '
+                f'column "{column.name}": {count_noun(strange.n_unique(), "value")}, in '
+                f"{count_noun(len(strange), 'row')}, {'has' if strange.n_unique() == 1 else 'have'} no row in "
                 f"{self.name}; add a row for each, or mark them as missing{self._name_unused(texts)}"
                 f"{self._notice_header(column.name)}"
             )

@@ -26,7 +26,7 @@ from sfumato.data.cells.cell_types import describe_words
 from sfumato.data.hierarchies.coarse_range import widen_range
 from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.description import Description
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.fields.problem_words import describe_problem, select_causes, suggest_field
 
 
@@ -144,7 +144,8 @@ class Quantiles(_Builder):
         outlier_count = int(((numbers < self.range[0]) | (numbers > self.range[1])).sum())
         if outlier_count:
             raise DataError(
-                f'column "{column}": {outlier_count} values lie outside the range of its quantiles; widen it'
+                f'column "{column}": {count_noun(outlier_count, "value lies", "values lie")} outside the range of its '
+                "quantiles; widen it"
             )
         return _format_number(self.range[0]), _format_number(self.range[1])
 
@@ -213,7 +214,7 @@ class Dates(_Builder):
         unread = sum(moment is None for moment in dates)
         if unread:
             raise DataError(
-                f'column "{known_values.name}": {unread} values are not dates'
+                f'column "{known_values.name}": {count_noun(unread, "value is not a date", "values are not dates")}'
                 f"{f' in the format {self.format}' if self.format else ' in ISO form; give their format'}"
             )
         return [

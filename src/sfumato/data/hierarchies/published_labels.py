@@ -27,7 +27,7 @@ from sfumato.data.cells.unread_dates import flag_dates, has_digits
 from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_cover import ColumnReading, LabelCover
 from sfumato.data.hierarchies.label_ranges import parse_moments, parse_range, parse_words
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 
 Labels = pl.Series | Sequence[str | None]
 Runs = tuple[tuple[int, int], ...]
@@ -173,10 +173,9 @@ class Domain:
         strange = read.strange + int((start >= stop).sum())
         if strange:
             raise DataError(
-                f'column "{self.column}": {strange} published labels are neither values, nor labels of its hierarchy, '
-                "nor "
-                "ranges or sets of its values; measure against the originals and hierarchies that the release was"
-                " made from"
+                f'column "{self.column}": {count_noun(strange, "published label is", "published labels are")} neither '
+                "values, nor labels of its hierarchy, nor ranges or sets of its values; measure against the originals "
+                "and hierarchies that the release was made from"
             )
         runs = np.array(read.runs, dtype=np.int64).reshape(-1, 3)
         ranges = np.column_stack([np.array(read.ranges, dtype=np.int64), start, stop])
@@ -207,9 +206,9 @@ class Domain:
         strange = int((codes < 0).sum())
         if strange:
             raise DataError(
-                f'column "{self.column}": {strange} cells are not leaves of its hierarchy, or of the table it is '
-                "measured "
-                "against; add a row for each value to the hierarchy, or mark them as missing"
+                f'column "{self.column}": {count_noun(strange, "cell is not a leaf", "cells are not leaves")} of its '
+                "hierarchy, or of the table it is measured against; add a row for each value to the hierarchy, or "
+                "mark them as missing"
             )
         return codes
 

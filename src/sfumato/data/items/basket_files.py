@@ -32,7 +32,7 @@ from sfumato.data.reading.file_kinds import HEAD, detect_file_kind
 from sfumato.data.reading.file_limits import BoundedStream, explain_damaged_packing, read_whole, refuse_special
 from sfumato.data.reading.near_files import explain_unreadable
 from sfumato.data.reading.source import is_database, parse_source
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -148,7 +148,10 @@ def spell_fimi_items(path: Path, items: Values) -> list[str]:
     words = [str(item) for item in items]
     unwritable = sum(bool(re.search(r"[ \t\r\n]", word) or _NEGATIVE.fullmatch(word)) for word in words)
     if unwritable:
-        raise DataError(f"{path}: {unwritable} items hold blanks or are negative; write the long form")
+        raise DataError(
+            f"{path}: {count_noun(unwritable, 'item holds blanks or is', 'items hold blanks or are')} negative; write "
+            "the long form"
+        )
     return words
 
 
@@ -325,7 +328,10 @@ def name_items(path: Path, words: list[str], names: Mapping[str, str]) -> Values
     repeat_count = len(items) - len(set(items))
     if repeat_count or "" in items:
         unclear = repeat_count + items.count("")
-        raise DataError(f"{path}: {unclear} items have an empty or duplicate @ITEM name; give each its own name")
+        raise DataError(
+            f"{path}: {count_noun(unclear, 'item has', 'items have')} an empty or duplicate @ITEM name; give each its "
+            "own name"
+        )
     return items
 
 
@@ -358,10 +364,12 @@ def refuse_negative_lines(path: Path, lines: Ints) -> None:
     """Stop if there are lines that hold a negative item."""
     if not lines.size:
         return
+    fault = f"{lines.size:,} lines hold negative items, the first is line {lines[0] + 1}; correct them"
+    if lines.size == 1:
+        fault = f"line {lines[0] + 1} holds a negative item; correct it"
     raise DataError(
-        f"{path}: {lines.size} lines hold negative items, the first is line {lines[0] + 1}; correct them. If -1 and -2 "
-        "end elements and sequences, these are not baskets but sequences: use anonymize_sequences or hide_sequences, "
-        "or Sequences.read in Python"
+        f"{path}: {fault}. If -1 and -2 end elements and sequences, these are not baskets but sequences: use "
+        "anonymize_sequences or hide_sequences, or Sequences.read in Python"
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 
 SPMF_COMMENT = re.compile(rb"(?m)^[#%@].*$")
 _NAMED_ITEM = re.compile(rb"(?m)^@ITEM=([^=\n]*)=(.*)$")
@@ -48,7 +48,10 @@ def number_spmf_items(path: Path, items: Sequence[int | str]) -> SpmfItems:
         unwritable = sum(word.startswith("-") for word in words)
         header = []
     if unwritable:
-        raise DataError(f"{path}: {unwritable} items hold line ends or are negative; write the long form")
+        raise DataError(
+            f"{path}: {count_noun(unwritable, 'item holds line ends or is', 'items hold line ends or are')} negative; "
+            "write the long form"
+        )
     return SpmfItems(header, words)
 
 

@@ -6,14 +6,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 
 
 def choose_column_names(read: list[str], given_names: Sequence[str] | None, width: int, path: Path | str) -> list[str]:
     """The names that are given, or those of the file, with a name for each column that has none."""
     if given_names is not None:
         if len(given_names) != width:
-            raise DataError(f"{path}: {len(given_names)} column names are given, but the file has {width} columns")
+            raise DataError(
+                f"{path}: {count_noun(len(given_names), 'column name is', 'column names are')} given, but the file has "
+                f"{count_noun(width, 'column')}"
+            )
         names = list(given_names)
     else:
         names = read or [""] * width

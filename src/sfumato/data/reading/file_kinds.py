@@ -41,6 +41,20 @@ _DOCUMENTS: dict[bytes, str] = {
     **{b"\x80" + bytes([version]): "a Python pickle, which is never opened" for version in range(2, 6)},
 }
 _MARKUP: dict[bytes, str] = {b"<!doctype html": "a web page", b"<html": "a web page", b"<?xml": "an XML file"}
+_SUFFIXES = {
+    ".parquet": "parquet",
+    **dict.fromkeys((".arrow", ".ipc"), "arrow"),
+    ".feather": "feather",
+    **dict.fromkeys((".xlsx", ".xlsb", ".xls", ".ods"), "excel"),
+    **dict.fromkeys((".sav", ".zsav"), "spss"),
+    ".por": "spss_portable",
+    ".dta": "stata",
+    ".sas7bdat": "sas",
+    ".xpt": "sas_transport",
+    ".sqlite": "sqlite",
+    ".duckdb": "duckdb",
+}
+"""Ends of names that files of a kind usually have."""
 _NEEDS = {
     "excel": ("an Excel file", "fastexcel", "excel"),
     "spss": ("an SPSS file", "pyreadstat", "statistics"),
@@ -96,6 +110,12 @@ def refuse_document(path: Path, head: bytes) -> None:
         raise DataError(f"{path}: this is {kind}, not a table; export the table as CSV, Excel or Parquet")
 
 
+def name_promised_kind(path: Path) -> str | None:
+    """What a file that is read as text should be by the end of its name; None if that is text."""
+    kind = _SUFFIXES.get(path.suffix.lower())
+    return None if kind is None else name_kind(kind)
+
+
 def require_library(kind: str, path: Path | str, purpose: str = "reading") -> None:
     """Stop if the library that reads or writes a kind of file is not installed, with the line that installs it."""
     words, library, extra = _NEEDS.get(kind, ("", "", ""))
@@ -105,4 +125,13 @@ def require_library(kind: str, path: Path | str, purpose: str = "reading") -> No
 
 def name_kind(kind: str) -> str:
     """What a kind is called in a message."""
-    return {"sqlite": "an SQLite database", "json": "a JSON file"}.get(kind) or _NEEDS.get(kind, (f"a {kind} file",))[0]
+    return _NAMES.get(kind) or _NEEDS.get(kind, (f"a {kind} file",))[0]
+
+
+_NAMES = {
+    "sqlite": "an SQLite database",
+    "json": "a JSON file",
+    "parquet": "a Parquet file",
+    "arrow": "an Arrow file",
+    "feather": "a Feather file",
+}

@@ -19,7 +19,7 @@ from sfumato.data.reading.arrow_frame import build_frame
 from sfumato.data.reading.binary import BinaryPart, read_binary
 from sfumato.data.reading.column_labels import LabelledFrame, apply_labels
 from sfumato.data.reading.column_names import choose_column_names, refuse_repeated
-from sfumato.data.reading.file_kinds import ARROW_KINDS, HEAD, detect_file_kind, name_kind
+from sfumato.data.reading.file_kinds import ARROW_KINDS, HEAD, detect_file_kind, name_kind, name_promised_kind
 from sfumato.data.reading.foreign_cells import mark_missing, simplify_stored_cells
 from sfumato.data.reading.foreign_worker import LABELS, STATISTICS
 from sfumato.data.reading.json_table import read_json_table
@@ -152,7 +152,7 @@ def _read_file(path: Path, text: TextFormat, source: Source) -> LabelledFrame:
     if source.table is not None and kind not in ("excel", "sqlite", "duckdb"):
         raise DataError(f"{path}: only a workbook or a database has sheets or tables to name after the file")
     if kind is None:
-        return LabelledFrame(read_text_table(path, text))
+        return LabelledFrame(_read_as_text(path, text))
     if kind == "json":
         return LabelledFrame(mark_missing(_rename(read_json_table(path), text, path), text.missing_marks))
     part = BinaryPart(source.table, text.header)
@@ -170,6 +170,21 @@ def _read_file(path: Path, text: TextFormat, source: Source) -> LabelledFrame:
     frame = mark_missing(simplify_stored_cells(frame, kind), text.missing_marks)
     raw = [(field.metadata or {}).get(LABELS) if kind in STATISTICS else None for field in table.schema]
     return _label(_rename(frame, text, path) if kind != "excel" else frame, raw)
+
+
+def _read_as_text(path: Path, text: TextFormat) -> pl.DataFrame:
+    """Read a text file; one whose name promises another kind, and that holds no table of text, is called damaged."""
+    promised_kind = name_promised_kind(path)
+    try:
+        frame = read_text_table(path, text)
+        if promised_kind is not None and frame.is_empty():
+            raise DataError(f"{path}: the file has a header and no rows")
+    except DataError as error:
+        if promised_kind is None:
+            raise
+        reason = str(error).removeprefix(f"{path}: ")
+        raise DataError(f"{path}: this is not {promised_kind}, or it is damaged; read as text: {reason}") from None
+    return frame
 
 
 def _label(frame: pl.DataFrame, raw: Sequence[bytes | None]) -> LabelledFrame:

@@ -37,7 +37,7 @@ from sfumato.data.reading.file_limits import (
 )
 from sfumato.data.reading.near_files import ask_for_file
 from sfumato.data.reading.text_dialect import SEPARATORS, count_record_cells, guess_separator, strip_comment_lines
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 
 MISSING_MARKS = ("", "?")
 _BLOCK = 16 << 20
@@ -348,10 +348,10 @@ def _explain_unreadable_text(
             "above the names of the columns, such as a title or comments, or set the right separator"
         )
     if widths:
-        rows = "row has" if len(widths) == 1 else "rows have"
         return DataError(
-            f"{path}: {len(widths)} {rows} another number of cells than the {width} columns; correct the file, or set "
-            f'the right separator (read with "{"tab" if separator == chr(9) else separator}")'
+            f"{path}: {count_noun(len(widths), 'row has', 'rows have')} another number of cells than the "
+            f"{count_noun(width, 'column')}; correct the file, or set the right separator (read with "
+            f'"{"tab" if separator == chr(9) else separator}")'
         )
     return DataError(f"{path}: this is not a table of text cells; check the separator, the quotes and the encoding")
 

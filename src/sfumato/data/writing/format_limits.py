@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from sfumato.data.reading.file_kinds import require_library
-from sfumato.errors import DataError, quote_names
+from sfumato.errors import DataError, count_noun, quote_names
 
 _EXACT = 2**53
 _OTHER_FORMATS = "choose csv, parquet or arrow"
@@ -86,7 +86,10 @@ def refuse_unwritable(frame: pl.DataFrame, form: str | None, *, sure: tuple[str,
     if sure is None and form == "excel" and frame.width:
         empty = int(frame.select(pl.all_horizontal(pl.all().is_null()).sum()).item())
         if empty:
-            raise DataError(f"{limits.words} cannot hold {empty} rows in which every cell is missing; {_OTHER_FORMATS}")
+            raise DataError(
+                f"{limits.words} cannot hold {count_noun(empty, 'row')} in which every cell is missing; "
+                f"{_OTHER_FORMATS}"
+            )
 
 
 def _refuse_size(frame: pl.DataFrame, limits: FormatLimits) -> None:
@@ -132,16 +135,25 @@ def _list_problems(column: pl.Series, form: str, limits: FormatLimits) -> Iterat
     elif kind == pl.Date:
         early = int((column < limits.first_day).sum())
         if early:
-            yield f"{early} dates are before {limits.first_day}; write them as text, or {_OTHER_FORMATS}"
+            yield (
+                f"{count_noun(early, 'date is', 'dates are')} before {limits.first_day}; write them as text, or "
+                f"{_OTHER_FORMATS}"
+            )
     elif kind.is_integer():
         # Compared as floats: the least of 64 bits has no absolute value.
         large = int((column.cast(pl.Float64).abs() >= _EXACT).sum())
         if large:
-            yield f"{large} whole numbers have too many digits to be exact there; {_OTHER_FORMATS}"
+            yield (
+                f"{count_noun(large, 'whole number has', 'whole numbers have')} too many digits to be exact there; "
+                f"{_OTHER_FORMATS}"
+            )
     elif kind.is_float():
         endless = int(column.is_infinite().sum()) + (int((column.abs() > 8.9e307).sum()) if form == "stata" else 0)
         if endless:
-            yield f"{endless} numbers are infinite or too large; correct them, or {_OTHER_FORMATS}"
+            yield (
+                f"{count_noun(endless, 'number is', 'numbers are')} infinite or too large; correct them, or "
+                f"{_OTHER_FORMATS}"
+            )
     elif kind != pl.Boolean:
         yield f"it is of a type that the format lacks; {_OTHER_FORMATS}"
 
@@ -149,10 +161,16 @@ def _list_problems(column: pl.Series, form: str, limits: FormatLimits) -> Iterat
 def _list_text_problems(column: pl.Series, form: str, limits: FormatLimits) -> Iterator[str]:
     lengths = column.str.len_bytes() if limits.counts_bytes else column.str.len_chars()
     if long := int((lengths > limits.letters).sum()):
-        yield f"{long} texts are longer than {limits.letters:,}; {_OTHER_FORMATS}"
+        yield f"{count_noun(long, 'text is', 'texts are')} longer than {limits.letters:,}; {_OTHER_FORMATS}"
     if empty := int((column == "").sum()):
-        yield f'{empty} texts are empty, which the format cannot tell from missing; put "" among missing_marks'
+        yield (
+            f"{count_noun(empty, 'text is', 'texts are')} empty, which the format cannot tell from missing; put "
+            '"" among missing_marks'
+        )
     if form != "excel" and (strange := int(column.str.contains("\0", literal=True).sum())):
-        yield f"{strange} texts hold a NUL character; correct them, or {_OTHER_FORMATS}"
+        yield f"{count_noun(strange, 'text holds', 'texts hold')} a NUL character; correct them, or {_OTHER_FORMATS}"
     if limits.trims and (ends := int(column.str.ends_with(" ").sum())):
-        yield f"{ends} texts end in a blank, which the format drops; remove it, or {_OTHER_FORMATS}"
+        yield (
+            f"{count_noun(ends, 'text ends', 'texts end')} in a blank, which the format drops; remove it, or "
+            f"{_OTHER_FORMATS}"
+        )

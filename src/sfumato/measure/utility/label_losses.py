@@ -63,15 +63,20 @@ def distribution(original: pl.Series, published_cells: pl.Series, hierarchy: Hie
     if hierarchy is not None:
         cover = {row[0]: next((label for label in row if label in labels), row[0]) for row in hierarchy.rows}
         original_counts = original_counts.with_columns(pl.col("value").replace(cover)).group_by("value").sum()
-    joint_counts = original_counts.join(published_counts, on="value", how="full", coalesce=True)
-    return joint_counts.with_columns(pl.col("original", "published").fill_null(0).cast(pl.Int64)).sort("value")
+    joint_counts = original_counts.join(published_counts, on="value", how="full", coalesce=True, nulls_equal=True)
+    joint_counts = joint_counts.with_columns(pl.col("original", "published").fill_null(0).cast(pl.Int64))
+    return joint_counts.with_columns(label_cells(joint_counts["value"])).sort("value")
 
 
 def _count_spelled(column: pl.Series, name: str) -> pl.DataFrame:
-    """How many cells have each value: `value`, as text, and the counts under a name."""
+    """How many cells have each value: `value`, as text or null, and the counts under a name."""
     values, counts = count_cells(column)
-    spelled_counts = pl.DataFrame({"value": spell_cells(values).fill_null("(missing)"), name: counts})
-    return spelled_counts.group_by("value").sum()  # a text may be what a missing cell is called
+    return pl.DataFrame({"value": spell_cells(values), name: counts}).group_by("value").sum()
+
+
+def label_cells(values: pl.Series) -> pl.Series:
+    """Cells as tables of values name them: a missing one is (missing), and a text that reads so stands in quotes."""
+    return spell_cells(values).replace({"(missing)": '"(missing)"'}).fill_null("(missing)")
 
 
 def blanked_share(published_table: Table, original: Table, rows: Rows = None) -> float:

@@ -18,7 +18,7 @@ import polars as pl
 
 from sfumato.arrays import Floats, Ints
 from sfumato.baskets import Baskets, Item
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.mine.baskets.basket_bits import BasketBits
 from sfumato.mine.baskets.distortion_inverse import DistortionInverse, EstimateScope, SupportEstimates, split_counts
 from sfumato.public.basket_distortion import BasketDistortion, get_distortion
@@ -158,7 +158,8 @@ def _number_possible_items(baskets: Baskets, distortion: BasketDistortion) -> In
     strange = sum(str(item) not in numbers for item in baskets.items)
     if strange:
         raise DataError(
-            f"{strange} published items are not among the {len(numbers)} possible ones; take the baskets and their "
+            f"{count_noun(strange, 'published item is', 'published items are')} not among the {len(numbers)} "
+            "possible ones; take the baskets and their "
             "`public` description from the same release, unchanged"
         )
     return np.array([numbers[str(item)] for item in baskets.items], dtype=np.int64)

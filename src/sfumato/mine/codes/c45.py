@@ -21,7 +21,7 @@ import polars as pl
 from sfumato.arrays import Floats, Ints, Singles
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.roles.role import Role
-from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, count_noun, quote_names
 from sfumato.mine.codes.c45_growth import grow_c45, prune_c45
 from sfumato.mine.codes.c45_nodes import C45Nodes, NodeCells
 from sfumato.mine.codes.c45_splits import C45Column
@@ -178,7 +178,9 @@ def _check_arguments(table: Table, target: str, min_rows: int, confidence: float
         raise DataError(f"{table.source}: there are no rows to grow a tree on")
     missing = table.frame[target].null_count()
     if missing:
-        raise DataError(f'{table.source}: the target "{target}" is missing in {missing} rows; remove them')
+        raise DataError(
+            f'{table.source}: the target "{target}" is missing in {count_noun(missing, "row")}; remove them'
+        )
 
 
 def _choose_columns(table: Table, target: str, columns: tuple[str, ...] | list[str] | None) -> tuple[str, ...]:

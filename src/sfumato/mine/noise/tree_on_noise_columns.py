@@ -17,7 +17,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.hierarchies.hierarchy import spell_cells
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.mine.noise.reconstruction_channel import build_true_edges
 from sfumato.public.noise_law import Noise, get_noise, get_published_range, list_noisy_columns, read_numbers
 from sfumato.public.number_law import PublishedRange
@@ -62,7 +62,10 @@ class TreeColumn:
         numbers = read_numbers(cells)
         infinite = int(np.isinf(numbers).sum())
         if infinite:
-            raise DataError(f'{infinite} values of "{self.name}" are infinite; make them missing')
+            raise DataError(
+                f'{count_noun(infinite, "value")} of "{self.name}" {"is" if infinite == 1 else "are"} '
+                "infinite; make them missing"
+            )
         return numbers
 
     def test(self, threshold: float) -> SplitWords:

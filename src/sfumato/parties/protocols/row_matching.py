@@ -23,7 +23,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.errors import PartyError
+from sfumato.errors import PartyError, count_noun
 from sfumato.parties.arithmetic.group import Group, get_group, map_over_points, multiply_all, pack_points
 from sfumato.parties.protocols.point_lists import open_in_turn, receive_points
 from sfumato.parties.transport.network import Network, compute
@@ -50,7 +50,9 @@ async def align_by_key(network: Network, keys: Sequence[bytes], step: str = "row
     """This site's rows whose keys all sites have, in an order that is the same at all sites."""
     repeat_count = len(keys) - len(set(keys))
     if repeat_count:
-        raise PartyError(f"{repeat_count:,} rows repeat a key of another row; give each person one row")
+        raise PartyError(
+            f"{count_noun(repeat_count, 'row repeats', 'rows repeat')} a key of another row; give each person one row"
+        )
     length = await agree_on_longest(network, len(keys), step, "rows")
     group = get_group()
     scalar = group.draw_scalar()

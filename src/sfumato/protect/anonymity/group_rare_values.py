@@ -19,7 +19,7 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.data.cells.coded_cells import count_cells
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.details import AnonymityDetails
-from sfumato.errors import DataError, ImpossibleRelease, join_names
+from sfumato.errors import DataError, ImpossibleRelease, count_noun, join_names
 from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
@@ -102,7 +102,7 @@ class GroupRareValues(Method):
                 )
         if len(table) < self.min_count:
             raise ImpossibleRelease(
-                f"{table.source}: {len(table)} rows are fewer than {self.min_count}; "
+                f"{table.source}: {count_noun(len(table), 'row is', 'rows are')} fewer than {self.min_count}; "
                 + ("lower min_count" if len(table) > 1 else "add rows, since min_count is at least 2")
             )
 

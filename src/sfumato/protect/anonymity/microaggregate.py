@@ -21,7 +21,7 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.data.cells.moments_in_text import UtcSpelling, find_utc_spelling
 from sfumato.data.cells.unread_dates import refuse_unread_dates
 from sfumato.details import AnonymityDetails
-from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.errors import DataError, PolicyError, count_noun, quote_names
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model_promises import list_model_promises
 from sfumato.protect.anonymity.participants import refuse_too_few, select_participants
@@ -242,15 +242,16 @@ def _refuse_unfit_column(table: Table, name: str) -> None:
         refuse_unread_dates(column, table.source)
     if missing and (_is_number_or_date(column) or table.missing is not Missing.OWN_VALUE):
         raise DataError(
-            f'{table.source}: the column "{name}" has {missing} missing cells, which have no distance to others; '
-            "use missing = drop, fill them, or, for categories, missing = own_value"
+            f'{table.source}: the column "{name}" has '
+            f"{count_noun(missing, 'missing cell, which has', 'missing cells, which have')} no distance to others; use "
+            "missing = drop, fill them, or, for categories, missing = own_value"
         )
     refuse_infinite(table, name, "which have no mean")
     large_count = int((column.abs() > _LARGEST).sum()) if column.dtype.is_float() else 0
     if large_count:
         raise DataError(
-            f'{table.source}: the column "{name}" has numbers beyond 1e150 in {large_count} rows, whose distances '
-            "cannot be computed; mark them missing"
+            f'{table.source}: the column "{name}" has numbers beyond 1e150 in {count_noun(large_count, "row")}, whose '
+            "distances cannot be computed; mark them missing"
         )
 
 

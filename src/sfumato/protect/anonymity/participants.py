@@ -13,7 +13,7 @@ import polars as pl
 
 from sfumato.arrays import Ints
 from sfumato.data.hierarchies.hierarchy import STAR
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, count_noun
 from sfumato.table import Missing, Table
 
 
@@ -46,8 +46,8 @@ def select_participants(table: Table, columns: Sequence[str] | None = None, can_
         return Participants(table, rows)
     if table.missing is not Missing.DROP:
         raise PolicyError(
-            f"{table.source}: {int(missing_mask.sum())} rows have a missing cell, and this method does not support "
-            f"missing = {table.missing.value}; use own_value or drop"
+            f"{table.source}: {count_noun(int(missing_mask.sum()), 'row has', 'rows have')} a missing cell, and this "
+            f"method does not support missing = {table.missing.value}; use own_value or drop"
         )
     if missing_mask.all():
         raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
@@ -77,8 +77,8 @@ def _refuse_stars(table: Table, name: str) -> None:
     star_count = int((table.frame[name] == STAR).sum())
     if star_count:
         raise DataError(
-            f'{table.source}: the column "{name}" holds "*" in {star_count} rows, the mark of a suppressed cell; add '
-            '"*" to missing_marks, or change its spelling'
+            f'{table.source}: the column "{name}" holds "*" in {count_noun(star_count, "row")}, the mark of a '
+            'suppressed cell; add "*" to missing_marks, or change its spelling'
         )
 
 
@@ -88,4 +88,6 @@ def refuse_too_few(table: Table, k: int) -> None:
     if count < 2 <= k:
         raise ImpossibleRelease(f"{table.source}: a single row hides nobody (k = {k}); add the rows of other people")
     if count < k:
-        raise ImpossibleRelease(f"{table.source}: {count} rows cannot be hidden among {k}; choose k = {count} or less")
+        raise ImpossibleRelease(
+            f"{table.source}: {count_noun(count, 'row')} cannot be hidden among {k}; choose k = {count} or less"
+        )

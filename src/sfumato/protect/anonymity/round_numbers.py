@@ -19,7 +19,7 @@ from pydantic import Field, field_validator
 from sfumato.change import ChangeKind, state_changes
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.details import AnonymityDetails
-from sfumato.errors import DataError, PolicyError, join_names
+from sfumato.errors import DataError, PolicyError, count_noun, join_names
 from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals, simplify_number
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
@@ -104,8 +104,8 @@ class RoundNumbers(Method):
             large = int((~(numbers < _MOST_STEPS * min(self.step, 1.0))).sum())
             if large:
                 raise DataError(
-                    f'{table.source}: {large} rows of "{name}" have numbers too large for this step; raise step, or '
-                    "mark them missing"
+                    f'{table.source}: {count_noun(large, "row")} of "{name}" {"has" if large == 1 else "have"} numbers '
+                    "too large for this step; raise step, or mark them missing"
                 )
 
     def _state_claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:

@@ -13,7 +13,7 @@ import polars as pl
 from sfumato.arrays import Bytes, Ints
 from sfumato.data.cells.cell_types import type_cells
 from sfumato.data.hierarchies.hierarchy import spell_cells
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.protect.answers.answer_memory import AnswerDraws
 from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel, answer_by_chance, cast_categories, spell_bits
 
@@ -35,8 +35,9 @@ class AskedColumn:
         """Stop if some cells are none of the possible answers."""
         if strange:
             raise DataError(
-                f'{source}: "{self.name}": {strange} cells are not among the {len(self.values)} `categories`; add what '
-                "occurs to `categories`, or omit them to use the values that occur"
+                f'{source}: "{self.name}": {count_noun(strange, "cell is", "cells are")} not among the '
+                f"{len(self.values)} `categories`; add what occurs to `categories`, or omit them to use the values "
+                "that occur"
             )
 
     def answer(self, cells: pl.Series, draws: AnswerDraws, first: int = 0) -> pl.Series:

@@ -23,7 +23,7 @@ from pydantic import Field, field_validator, model_validator
 from sfumato.bound_words import round_up
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import AnswerDetails
-from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, count_noun, quote_names
 from sfumato.key import Key
 from sfumato.protect.answers.answer_claims import claim_answers, claim_epsilon
 from sfumato.protect.answers.answer_memory import AnswerDraws, draw_memory, open_memory, read_memory
@@ -261,9 +261,8 @@ class RandomizeResponse(Method):
         unknown = int(table.frame.select(pl.any_horizontal(pl.col(list(person)).is_null())).to_series().sum())
         if unknown:
             raise DataError(
-                f"{table.source}: {unknown} rows do not identify the person (a cell of {', '.join(person)} is "
-                "missing); "
-                "fill it, or name other columns as `person`"
+                f"{table.source}: {count_noun(unknown, 'row does', 'rows do')} not identify the person (a cell of "
+                f"{', '.join(person)} is missing); fill it, or name other columns as `person`"
             )
         if key is None and self.memory is not None:
             key = read_memory(self.memory)
@@ -279,7 +278,10 @@ class RandomizeResponse(Method):
         )
         is_given, missing = self._given_categories is not None, self.missing == "answer"
         texts = list_answer_texts(name, values, source, is_given=is_given, missing=missing)
-        return AskedColumn(name, values, design_channel(self.kind, texts, self.p, self.epsilon))
+        try:
+            return AskedColumn(name, values, design_channel(self.kind, texts, self.p, self.epsilon))
+        except PolicyError as error:
+            raise PolicyError(f'{source}: "{name}": {error}') from None
 
     def _randomize(self, table: Table, name: str, draws: AnswerDraws, key: Key | None) -> RandomizedColumn:
         """Randomize one column."""

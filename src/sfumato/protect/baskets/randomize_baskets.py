@@ -20,7 +20,7 @@ from pydantic import Field, field_validator, model_validator
 from sfumato.arrays import Ints
 from sfumato.baskets import Baskets, Item, Items
 from sfumato.details import AnswerDetails
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.protect.baskets.basket_draws import BasketRows, count_expected_items, distort_baskets
 from sfumato.protect.baskets.distortion_claims import claim_distortion, round_claimed
 from sfumato.protect.method import Method
@@ -217,7 +217,11 @@ def _spread_over_items(
     strange = len(shares.keys() - set(names) - {OTHER_ITEMS})
     lacked_count = 0 if OTHER_ITEMS in shares else len(set(names) - shares.keys())
     if strange or lacked_count:
-        problem = f"names {strange} items that no basket can hold" if strange else f"lacks {lacked_count} of the items"
+        problem = (
+            f"names {count_noun(strange, 'item')} that no basket can hold"
+            if strange
+            else f"lacks {lacked_count} of the items"
+        )
         raise PolicyError(f'`{field}` {problem}; name items as they are spelled, and all others as "{OTHER_ITEMS}"')
     return tuple(shares.get(name, shares.get(OTHER_ITEMS, 0.5)) for name in names)
 
@@ -248,8 +252,8 @@ def _renumber_items(data: Baskets, possible: Items) -> BasketRows:
     strange = int((codes < 0).sum())
     if strange:
         raise DataError(
-            f"{strange} items of the baskets are not among the {len(possible)} `items`; add them to `items`, or remove "
-            "them from the baskets"
+            f"{count_noun(strange, 'item')} of the baskets {'is' if strange == 1 else 'are'} not among the "
+            f"{len(possible)} `items`; add them to `items`, or remove them from the baskets"
         )
     return BasketRows(data.offsets, codes[data.codes])
 

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from sfumato.baskets import Item, Items
-from sfumato.errors import PolicyError
+from sfumato.errors import PolicyError, count_noun
 
 """The support from which a rule shows: a number of baskets, or a share of them."""
 _SEPARATORS = (",", ", ", " ")
@@ -94,8 +94,8 @@ def index_item_names(data: Vocabulary, names: Sequence[Item], subject: str) -> d
     unknown = {str(name) for name in names} - set(places_by_name)
     if unknown:
         raise PolicyError(
-            f"{subject} name {len(unknown)} items that no basket holds; check their spelling, or remove them: "
-            "an item that does not occur needs no hiding"
+            f"{subject} name {count_noun(len(unknown), 'item')} that no basket holds; check the spelling, or remove "
+            f"{'it' if len(unknown) == 1 else 'them'}: an item that does not occur needs no hiding"
         )
     return {name: places_by_name[str(name)] for name in names}
 

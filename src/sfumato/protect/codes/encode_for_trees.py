@@ -23,7 +23,7 @@ from sfumato.data.cells.cell_types import describe_words
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.roles.role import Role
 from sfumato.details import CodeDetails
-from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, count_noun, quote_names
 from sfumato.key import Key
 from sfumato.mine.codes.c45 import MOST_CLASSES
 from sfumato.protect.claims import claim_nobody_named, claim_others_kept
@@ -241,8 +241,8 @@ class EncodeForTrees(KeyedMethod):
         missing = table.frame[self.target].null_count()
         if missing:
             raise DataError(
-                f'{table.source}: the target "{self.target}" is missing in {missing} rows; a tree cannot learn from '
-                "them, so remove them"
+                f'{table.source}: the target "{self.target}" is missing in {count_noun(missing, "row")}; a tree cannot '
+                "learn from them, so remove them"
             )
         return _rank_classes(table.frame[self.target])
 

@@ -21,7 +21,7 @@ from pydantic import Field
 from sfumato.arrays import Flags, Ints
 from sfumato.baskets import Baskets
 from sfumato.details import CodeDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, count_noun
 from sfumato.key import Key
 from sfumato.private.keystream import make_keyed_generator
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets
@@ -115,7 +115,10 @@ class EncodeItems(KeyedMethod):
         count = len(data.items)
         if count < self.k:
             cure = f"set k to {count} at most, or use one_to_n" if count > 1 else "use one_to_n"
-            raise ImpossibleRelease(f"{count} items cannot share their supports with {self.k - 1} others each; {cure}")
+            raise ImpossibleRelease(
+                f"{count_noun(count, 'item')} cannot share a support with {count_noun(self.k - 1, 'other')} each; "
+                f"{cure}"
+            )
         chance, supports = randomness.generator(), np.bincount(data.codes, minlength=count)
         lacked_counts = _count_lacking_baskets(supports, self.k)
         fakes = _draw_fake_baskets(lacked_counts, np.diff(data.offsets), chance)

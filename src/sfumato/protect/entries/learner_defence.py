@@ -18,7 +18,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Ints
 from sfumato.details import Entry
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, count_noun
 from sfumato.mine.entries.learner import (
     LEARNERS,
     ColumnGuesses,
@@ -64,8 +64,9 @@ def choose_entries_against_learners(
         chosen_entries = _list_misleading_entries(rounds, excess)
         if not chosen_entries:
             raise ImpossibleRelease(
-                f"learners guess {excess} private entries more than a threshold of {threshold} allows, although "
-                "nothing is visible any more in their rows; raise the threshold, or make fewer entries private"
+                f"learners guess {count_noun(excess, 'private entry', 'private entries')} more than a threshold of "
+                f"{threshold} allows, although nothing is visible any more in their rows; raise the threshold, or make "
+                "fewer entries private"
             )
         blanked_entries += chosen_entries
         frame = blank_frame_entries(frame, chosen_entries)
@@ -182,15 +183,18 @@ def _refuse_visible_secrets(frame: pl.DataFrame, secrets: pl.DataFrame) -> None:
         int(frame[str(name)].gather(part["row"]).is_not_null().sum()) for (name,), part in secrets.group_by("column")
     )
     if visible:
-        raise DataError(f"{visible} private entries are visible; blank them before the entries that learners use")
+        raise DataError(
+            f"{count_noun(visible, 'private entry is', 'private entries are')} visible; blank them before the entries "
+            "that learners use"
+        )
 
 
 def _refuse_hopeless(rounds: Sequence[_GuessingRound], total: int, allowed_count: int, threshold: float) -> None:
     if allowed_count < 0:
         raise ImpossibleRelease(
-            f"{total} private entries are too few to show that learners guess at most {threshold} of them: even "
-            "without a "
-            f"correct guess the interval ends at {bound_guessed_share(0, total):.4f}; raise the threshold"
+            f"{count_noun(total, 'private entry is', 'private entries are')} too few to show that learners guess at "
+            f"most {threshold} of them: even without a correct guess the interval ends at "
+            f"{bound_guessed_share(0, total):.4f}; raise the threshold"
         )
     prior = sum(guessing_round.prior for guessing_round in rounds)
     if prior > allowed_count:

@@ -14,7 +14,7 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.cells.cell_types import count_spelled_numbers, phrase_words
 from sfumato.data.hierarchies.coarse_range import widen_range
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, count_noun, quote_names
 from sfumato.public.number_law import PublishedRange
 from sfumato.table import Table
 
@@ -128,12 +128,13 @@ class NumberColumn:
             return
         if self.is_date:
             raise ImpossibleRelease(
-                f'"{self.name}": noise moves {far} dates outside the calendar, which has the years 1 to 9999; make '
-                'dates that stand for "never" or "unknown" missing, give `ranges` of dates that occur, or lower '
-                "`privacy`"
+                f'"{self.name}": noise moves {count_noun(far, "date")} outside the calendar, which has the years 1 to '
+                '9999; make dates that stand for "never" or "unknown" missing, give `ranges` of dates that occur, or '
+                "lower `privacy`"
             )
         raise ImpossibleRelease(
-            f'"{self.name}": {far} noisy values are too large to store; divide them first, or lower `privacy`'
+            f'"{self.name}": {count_noun(far, "noisy value is", "noisy values are")} too large to store; divide the '
+            "column first, or lower `privacy`"
         )
 
     def count_outside(self, least: float, most: float) -> int:
@@ -273,14 +274,14 @@ def _refuse_other_cells(column: pl.Series, facts: NumberFacts, source: str) -> N
     name, kind = column.name, column.dtype
     if facts.distant:
         raise DataError(
-            f'{source}: "{name}" has {facts.distant} whole numbers beyond 2⁵³, which are probably not amounts; '
-            "drop the column if they are codes, or divide them first"
+            f'{source}: "{name}" has {count_noun(facts.distant, "whole number")} beyond 2⁵³, probably no amounts; drop '
+            "the column if they are codes, or divide them first"
         )
     is_number = kind.is_float() or kind.is_integer() or kind == pl.Date
     if not facts.known_count and not is_number:  # a column of nothing has no type
         raise PolicyError(
-            f'{source}: all {facts.cells} cells of "{name}" are missing, so there is nothing to add noise '
-            "to; take the column out of the method's `columns`"
+            f'{source}: every cell of "{name}" is missing, so there is nothing to add noise to; take the column out of '
+            "the method's `columns`"
         )
     if facts.texts:
         words = "text" if kind == pl.String else str(kind).lower()
@@ -292,8 +293,9 @@ def _refuse_other_cells(column: pl.Series, facts: NumberFacts, source: str) -> N
         )
     if facts.strange:
         raise DataError(
-            f'{source}: "{name}" has {facts.strange} cells that are not finite numbers; make them missing, or correct '
-            "them"
+            f'{source}: "{name}" has '
+            f"{count_noun(facts.strange, 'cell that is not a finite number', 'cells that are not finite numbers')}; "
+            "make them missing, or correct them"
         )
 
 
@@ -313,18 +315,17 @@ def _choose_column_range(
                 f"column out, or {_PROPOSE_RANGE}"
             )
         if facts.low == facts.high:
-            raise ImpossibleRelease(
-                f'{source}: all {facts.known_count} known values of "{name}" are the same, so its range has no width; '
-                f"{_PROPOSE_RANGE}"
-            )
+            equal_text = f'all {facts.known_count:,} known values of "{name}" are the same'
+            values = f'"{name}" has a single known value' if facts.known_count == 1 else equal_text
+            raise ImpossibleRelease(f"{source}: {values}, so its range has no width; {_PROPOSE_RANGE}")
         return facts.low, facts.high
     low, high = (parse_end(end) for end in given_range)
     if not (low < high and np.isfinite(high - low)):
         raise PolicyError(f'the range of "{name}" must consist of two different finite values, the smaller first')
     if facts.outside_count:
         raise DataError(
-            f'{source}: "{name}" has {facts.outside_count} values outside the given range; widen the '
-            "range, or bring the values into it"
+            f'{source}: "{name}" has {count_noun(facts.outside_count, "value")} outside the given range; widen the '
+            "range, or bring them into it"
         )
     return low, high
 
@@ -332,14 +333,13 @@ def _choose_column_range(
 def _refuse_extremes(name: str, facts: NumberFacts, source: str, low: float, high: float) -> None:
     if facts.large:
         raise DataError(
-            f'{source}: "{name}" has {facts.large} values beyond ±10¹⁰⁰, too large to compute with; divide '
-            "all of them first, or make these missing"
+            f'{source}: "{name}" has {count_noun(facts.large, "value")} beyond ±10¹⁰⁰, too large to compute with; '
+            "divide all of them first, or make these missing"
         )
     if max(-low, high) > LARGE or high - low < _SMALL:
         raise DataError(
-            f'{source}: the range of the {facts.known_count} known values of "{name}" reaches beyond ±10¹⁰⁰ or is '
-            "narrower than 10⁻¹⁰⁰, which cannot be computed with; divide or multiply them first, or give a "
-            "range of another size"
+            f'{source}: the range of the known values of "{name}" reaches beyond ±10¹⁰⁰ or is narrower than 10⁻¹⁰⁰, '
+            "which cannot be computed with; divide or multiply them first, or give a range of another size"
         )
 
 
@@ -354,8 +354,8 @@ def compute_column_covariance(columns: Sequence[NumberColumn], source: str) -> F
     if int(whole.sum()) < 2:
         names = ", ".join(f'"{column.name}"' for column in columns)
         raise ImpossibleRelease(
-            f"{source}: only {int(whole.sum())} rows have a value in each of {names}, and correlated noise needs "
-            "such rows; name fewer columns, or fill missing values"
+            f"{source}: only {count_noun(int(whole.sum()), 'row has', 'rows have')} a value in each of {names}, and "
+            "correlated noise needs such rows; name fewer columns, or fill missing values"
         )
     complete_numbers = np.array([column.numbers[whole[column.known_mask]] for column in columns])
     flat = [column.name for column, row in zip(columns, complete_numbers, strict=True) if row.min() == row.max()]

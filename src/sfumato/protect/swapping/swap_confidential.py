@@ -24,7 +24,7 @@ from sfumato.arrays import Ints
 from sfumato.bound_words import format_limit
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import SwapDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError, quote_names
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, count_noun, quote_names
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.footprint import Footprint, may_drop_rows, trace_columns
 from sfumato.protect.method import Method
@@ -326,9 +326,8 @@ def _select_usable_rows(table: Table, pattern: Sequence[str]) -> tuple[Table, In
         return table, rows
     if table.missing is not Missing.DROP:
         raise PolicyError(
-            f"{table.source}: {int(missing_mask.sum())} rows have a missing cell in the pattern, and swapping does not "
-            "support "
-            f"missing = {table.missing.value}; use own_value or drop"
+            f"{table.source}: {count_noun(int(missing_mask.sum()), 'row has', 'rows have')} a missing cell in the "
+            f"pattern, and swapping does not support missing = {table.missing.value}; use own_value or drop"
         )
     if missing_mask.all():
         raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from sfumato.arrays import Floats, Ints
 from sfumato.data.hierarchies.coarse_range import narrow_range
-from sfumato.errors import ImpossibleRelease
+from sfumato.errors import ImpossibleRelease, count_noun
 from sfumato.protect.synthesis.synthesis_columns import (
     DrawnCells,
     SynthesisColumn,
@@ -97,10 +97,11 @@ class ColumnModel:
         """Grow the trees of a column on the earlier ones."""
         all_people, known_people = np.arange(len(column.codes), dtype=np.int64), column.known_people
         if 0 < len(known_people) < growth.min_leaf:
+            people = count_noun(len(known_people), "person who is", "people who are")
+            verb = "has" if len(known_people) == 1 else "have"
             raise ImpossibleRelease(
-                f'{source}: only {len(known_people)} people that are learned from have a value of "{column.name}", and '
-                f"none may be drawn from fewer than min_leaf = {growth.min_leaf}; lower min_leaf or leave the column "
-                "out"
+                f'{source}: only {people} learned from {verb} a value of "{column.name}", and none may be drawn from '
+                f"fewer than min_leaf = {growth.min_leaf}; lower min_leaf or leave the column out"
             )
         if len(known_people) and growth.smooth and column.kind == "number":
             _refuse_few_numbers(column, growth.min_leaf, source)
@@ -314,9 +315,9 @@ def _refuse_few_numbers(column: SynthesisColumn, fewest: int, source: str) -> No
     low, high = _find_shared_extremes(column, fewest)
     if low > high:
         raise ImpossibleRelease(
-            f'{source}: "{column.name}" has {len(column.known_people)} numbers, and none that has min_leaf = '
-            f"{fewest} people at or below it and as many at or above it; lower min_leaf, add people, or "
-            "set smooth = false"
+            f'{source}: "{column.name}" has {count_noun(len(column.known_people), "number")}, and none that has '
+            f"min_leaf = {fewest} people at or below it and as many at or above it; lower min_leaf, add people, or set "
+            "smooth = false"
         )
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from sfumato.arrays import Floats, Ints
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 from sfumato.protect.number_spelling import NumberSpelling
 
 MISSING = -1
@@ -135,8 +135,8 @@ def refuse_infinite_cells(frame: pl.DataFrame, source: str) -> None:
         infinite = int(column.is_infinite().sum()) if column.dtype.is_float() else 0
         if infinite:
             raise DataError(
-                f'{source}: "{column.name}" has {infinite} infinite cells, which cannot be compared with others; make '
-                "them missing"
+                f'{source}: "{column.name}" has {count_noun(infinite, "infinite cell")}, which cannot be compared with '
+                "others; make them missing"
             )
 
 

@@ -24,7 +24,7 @@ from sfumato.arrays import Ints
 from sfumato.bound_words import format_limit
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import SynthesisDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError, join_names, quote_names
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, count_noun, join_names, quote_names
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_all_columns, trace_columns
 from sfumato.protect.method import Method
@@ -225,8 +225,8 @@ class Synthesize(Method):
         aside = round(self._set_aside * count)
         if count - aside < self.min_leaf:
             raise ImpossibleRelease(
-                f"{source}: only {count - aside} people can be learned from, and none may be drawn from fewer than "
-                f"min_leaf = {self.min_leaf}; add people or lower min_leaf"
+                f"{source}: only {count_noun(count - aside, 'person', 'people')} can be learned from, and none may be "
+                f"drawn from fewer than min_leaf = {self.min_leaf}; add people or lower min_leaf"
             )
         order = chance.permutation(count).astype(np.int64) if aside else np.arange(count, dtype=np.int64)
         return _PeopleRows(np.sort(order[aside:]), np.sort(order[:aside]))

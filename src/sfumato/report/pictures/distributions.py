@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from sfumato.data.hierarchies.hierarchy import STAR
 from sfumato.engine.stored_table import StoredTable
+from sfumato.errors import count_noun
 from sfumato.report import content
 from sfumato.report.pictures import bar_pictures
 from sfumato.report.pictures.number_bins import NumberBins, NumberCells, are_digits_codes, choose_bins, parse_cells
@@ -67,9 +68,7 @@ def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
     return {
         "name": name,
         "svg": Markup(bar_pictures.draw_histogram(bins.edges, new_counts, original)),
-        "label": (
-            f"{noun} by {wording.shorten_label(name)}, in {wording.count_noun(len(new_counts), 'range')} of numbers."
-        ),
+        "label": (f"{noun} by {wording.shorten_label(name)}, in {count_noun(len(new_counts), 'range')} of numbers."),
         "head": "Range",
         "rows": [*zip(bins.labels, shown_original, new_counts, strict=True), *untold],
         "note": " ".join(_list_histogram_notes(bins, cells[-1], untold)),
@@ -122,12 +121,12 @@ def _show_bars(name: str, counts: pl.DataFrame, internal: bool, row_noun: str) -
     labels = [label for label, _, _ in rows]
     original = [count for _, count, _ in rows] if internal else None
     published_counts = [count for _, _, count in rows]
+    value_count = counts.filter(pl.col("value") != wording.NON_VALUES[0]).height
     return {
         "name": name,
         "svg": Markup(bar_pictures.draw_distribution(labels, published_counts, original)),
         "label": (
-            f"{row_noun.capitalize()} by value of {wording.shorten_label(name)}, "
-            f"{wording.count_noun(counts.height, 'value')}."
+            f"{row_noun.capitalize()} by value of {wording.shorten_label(name)}, {count_noun(value_count, 'value')}."
         ),
         "head": "Value",
         "rows": [
@@ -139,10 +138,15 @@ def _show_bars(name: str, counts: pl.DataFrame, internal: bool, row_noun: str) -
 
 
 def _shorten_counts(counts: pl.DataFrame) -> list[_LabelCounts]:
-    """Numbers in order, names by frequency; of very many, the most frequent ones and the rest as one row."""
-    ranked_counts = counts.sort(["published", "original", "value"], descending=[True, True, False])
-    rest = counts.height - _TOP if counts.height > _VALUES else 0
-    shown_counts = ranked_counts.head(_TOP) if rest else ranked_counts
+    """Numbers in order, names by frequency; of very many, the most frequent ones and the rest as one row.
+
+    Missing and suppressed cells are never among the rest.
+    """
+    is_value = ~pl.col("value").is_in(wording.NON_VALUES)
+    ranked_counts = counts.filter(is_value).sort(["published", "original", "value"], descending=[True, True, False])
+    rest = ranked_counts.height - _TOP if ranked_counts.height > _VALUES else 0
+    top_counts = ranked_counts.head(_TOP) if rest else ranked_counts
+    shown_counts = pl.concat([top_counts, counts.filter(~is_value)])
     rows: Sequence[tuple[Any, ...]] = shown_counts.select("value", "original", "published").rows()
     labelled_counts = [_LabelCounts(str(label), was, published_count) for label, was, published_count in rows]
     if wording.have_natural_order([label for label, _, _ in labelled_counts]):

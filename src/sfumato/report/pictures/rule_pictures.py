@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from sfumato.errors import count_noun
 from sfumato.report.pictures.entry_pictures import build_legend, build_title
 from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
 from sfumato.report.words import wording
@@ -103,7 +104,7 @@ def draw_rules_before_and_after(
         for side, values, spots_of_side in zip(("before", "after"), spots, (original, published_spots), strict=True)
     ]
     heading = title if title is not None else "Rules by confidence and support"
-    note = f"Dashed: confidence {wording.format_percent(confidence)}, support {wording.count_noun(min_support, 'row')}."
+    note = f"Dashed: confidence {wording.format_percent(confidence)}, support {count_noun(min_support, 'row')}."
     if most > 1:
         note += " A larger spot stands for more rules."
     return render_svg({"hconcat": panels, "spacing": 28} | build_title(heading, note))
@@ -171,7 +172,7 @@ def _build_rules_panel(
         "scale": {"type": "log", "domain": list(frame.support), "nice": False},
         "axis": {"format": ",~r", "values": list_round_numbers(*frame.support), "labelFlush": False},
     }
-    heading = f"{side}: {wording.count_noun(rules, 'rule')}"
+    heading = f"{side}: {count_noun(rules, 'rule')}"
     look: Spec = {"anchor": "start", "frame": "group", "color": _SOFT, "fontSize": 13, "fontWeight": 500}
     return {
         "width": 270,

@@ -9,6 +9,7 @@ import numpy as np
 
 from sfumato.baskets import Baskets
 from sfumato.details import Details
+from sfumato.errors import count_noun
 from sfumato.mine.baskets.estimated_itemsets import estimate_itemsets
 from sfumato.public.basket_distortion import BasketDistortion, get_distortion
 from sfumato.published_law import PublishedLaw
@@ -64,7 +65,7 @@ def _count_shares(published_baskets: Baskets) -> list[float]:
 
 def _describe_how(distortion: BasketDistortion) -> str:
     if distortion.kind == "cut_and_paste":
-        items = wording.count_noun(distortion.cutoff or 0, "item")
+        items = count_noun(distortion.cutoff or 0, "item")
         return (
             f"up to {items} of a basket pasted among random ones, which have probability "
             f"{wording.format_parameter(distortion.level or 0.0)}"

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from sfumato.details import CodeDetails
+from sfumato.errors import count_noun
 from sfumato.measure.codes.tree_risk import SORTING_LIMIT, ColumnShelter, shelter
 from sfumato.release import Release
 from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
@@ -21,10 +22,10 @@ def build_code_section(release: Release, original: Table) -> ReportSection:
     shelters = shelter(original, method.target, columns, method.min_width, release=release)
     unsafe = sum(not shelter.safe for shelter in shelters)
     intro = (
-        f"{wording.count_noun(len(shelters), 'numeric column was', 'numeric columns were')} encoded. The key in "
+        f"{count_noun(len(shelters), 'numeric column was', 'numeric columns were')} encoded. The key in "
         "private/ decodes the tree. Someone who sorts the codes and knows the smallest and the largest value may learn "
         f"more than {wording.format_percent(SORTING_LIMIT)} of the values of "
-        f"{wording.count_noun(unsafe, 'column', 'columns') if unsafe else 'no column'}."
+        f"{count_noun(unsafe, 'column', 'columns') if unsafe else 'no column'}."
     )
     notes = tuple(f"{shelter.column}: {shelter.advice}" for shelter in shelters)
     return ReportSection(

@@ -13,6 +13,7 @@ import polars as pl
 
 from sfumato.data.cells.private_entries import PrivateEntries
 from sfumato.details import EntryDetails
+from sfumato.errors import count_noun
 from sfumato.release import Release
 from sfumato.report.pictures.entry_pictures import (
     ColumnExposure,
@@ -64,17 +65,17 @@ def build_entry_section(release: Release, original: Table, published_table: Tabl
 
 def _describe_blanking(private: int, exposed_count: int, derived: int, rules_left: int) -> str:
     """How many entries were private, how many of them rules predict, and what was blanked against that."""
-    private_text = f"{wording.count_noun(private, 'entry was', 'entries were')} private and blanked. "
+    private_text = f"{count_noun(private, 'entry was', 'entries were')} private and blanked. "
     if not exposed_count:
         risk = f"No rule {_PREDICTS.format(verb='is', pronoun='it fits')}. "
     else:
         risk = (
             "That alone would not be enough: "
-            f"{wording.count_noun(exposed_count, 'is', 'are')} predicted by rules "
+            f"{count_noun(exposed_count, 'is', 'are')} predicted by rules "
             f"{_PREDICTS.format(verb='that are', pronoun='they fit')}. "
         )
-    further = f"{wording.count_noun(derived, 'further entry was', 'further entries were')} blanked; "
-    return f"{private_text}{risk}{further}{wording.count_noun(rules_left, 'such rule is', 'such rules are')} left."
+    further = f"{count_noun(derived, 'further entry was', 'further entries were')} blanked; "
+    return f"{private_text}{risk}{further}{count_noun(rules_left, 'such rule is', 'such rules are')} left."
 
 
 def _build_entry_mask(cells: Sequence[tuple[int, str]], published_table: Table) -> np.ndarray[Any, np.dtype[np.bool_]]:
@@ -122,7 +123,7 @@ def _name_blanked_columns(exposures: Sequence[ColumnExposure]) -> list[str]:
         for exposure in blanked_columns[:_EXAMPLES]
     ]
     rest = len(blanked_columns) - len(counts)
-    more = f" and {wording.count_noun(rest, 'more column')}" if rest else ""
+    more = f" and {count_noun(rest, 'more column')}" if rest else ""
     return [f"Entries blanked by column: {', '.join(counts)}{more}."] if counts else []
 
 
@@ -155,7 +156,7 @@ def _build_entry_rules_figure(details: EntryDetails) -> ReportFigure:
     return ReportFigure(
         "Rules before and after",
         draw_rules_before_and_after(original, published_spots, confidence, support, title=""),
-        f"{wording.count_noun(len(original), 'rule')} predicted a private entry before, "
+        f"{count_noun(len(original), 'rule')} predicted a private entry before, "
         f"{wording.format_count(len(published_spots))} after.",
         f"Every rule {_PREDICTS.format(verb='that is', pronoun='it fits')}: "
         f"{wording.format_count(len(original))} before, "
@@ -216,13 +217,13 @@ def _describe_reasons(details: EntryDetails) -> list[str]:
         return []
     counts = dict(reasons.group_by("kind").len().iter_rows())
     sentences = [
-        f"{wording.count_noun(int(number), 'entry', 'entries')} blanked by {kind}: {_MEANING.get(kind, '')}"
+        f"{count_noun(int(number), 'entry', 'entries')} blanked by {kind}: {_MEANING.get(kind, '')}"
         for kind, number in sorted(counts.items())
     ]
     for row, column, kind, rules, example in (
         reasons.select("row", "column", "kind", "rules", "example").head(_EXAMPLES).iter_rows()
     ):
-        many = wording.count_noun(int(rules), "rule")
+        many = count_noun(int(rules), "rule")
         sentences.append(f"Row {row}, {column}: {kind} of {many}, for instance {wording.shorten_label(example, 90)}.")
     remaining_count = reasons.height - _EXAMPLES
     if remaining_count > 0:

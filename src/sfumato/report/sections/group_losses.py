@@ -17,7 +17,9 @@ from sfumato.arrays import Flags, Floats, Ints, Places
 from sfumato.data.cells.coded_cells import encode_narrowly, list_values
 from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
+from sfumato.errors import count_noun
 from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
+from sfumato.measure.utility.label_losses import label_cells
 from sfumato.report.content import are_rows_drawn
 from sfumato.report.pictures.number_bins import are_digits_codes, choose_bins, parse_cells
 from sfumato.report.run_account import RunAccount
@@ -136,7 +138,7 @@ def label_people(original: Table, published_table: Table, name: str) -> pl.Serie
         if ranges is not None:
             return ranges
     distinct, codes = encode_narrowly(values)
-    texts = spell_cells(distinct).fill_null(wording.NON_VALUES[0])
+    texts = label_cells(distinct)
     groups = _coarsen(texts, set(spell_cells(list_values(published_table.frame[name]))), hierarchy)
     return _spread_labels(_gather_rare(groups, np.bincount(codes, minlength=len(groups))), codes)
 
@@ -206,7 +208,7 @@ def _describe_worst(columns: list[list[GroupLoss]]) -> list[str]:
     if worst.lost_share:
         sentences.append(
             f"Hit hardest: {_name_group(worst)}, where {wording.format_count(worst.left_count)} of "
-            f"{wording.count_noun(worst.original_count, 'person is', 'people are')} left "
+            f"{count_noun(worst.original_count, 'person is', 'people are')} left "
             f"({wording.format_percent(1 - worst.lost_share)}; of everybody {wording.format_percent(rest / people)})."
         )
     vaguest = max(groups, key=lambda group: (group.loss or 0.0, group.original_count))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from sfumato.baskets import Baskets
-from sfumato.errors import join_names
+from sfumato.errors import count_noun, join_names
 from sfumato.measure.baskets.recount import ItemColumns
 from sfumato.report.words import wording
 
@@ -55,7 +55,7 @@ def describe_secrets(
         for secret in shown_sides
     ]
     rest = len(sides) - len(shown_sides)
-    return sentences + ([f"{wording.count_noun(rest, 'more was', 'more were')} to be hidden."] if rest else [])
+    return sentences + ([f"{count_noun(rest, 'more was', 'more were')} to be hidden."] if rest else [])
 
 
 def _was_hidden(

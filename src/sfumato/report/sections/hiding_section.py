@@ -11,6 +11,7 @@ import polars as pl
 
 from sfumato.baskets import Baskets
 from sfumato.details import HidingDetails, PatternDetails
+from sfumato.errors import count_noun
 from sfumato.measure.baskets.hiding_steps import list_hiding_steps, measure_step_effects
 from sfumato.measure.baskets.recount import ItemColumns
 from sfumato.patterns import Patterns
@@ -49,9 +50,7 @@ def list_hiding_sections(
 def _name_method(section: ReportSection, step: Release) -> ReportSection:
     """The section of one of several methods, with its name and its thresholds."""
     name, (support, confidence) = step.method.method, require_hiding_thresholds(step)
-    shown_support = (
-        wording.count_noun(support, "basket") if isinstance(support, int) else wording.format_percent(support)
-    )
+    shown_support = count_noun(support, "basket") if isinstance(support, int) else wording.format_percent(support)
     shown_confidence = "" if confidence is None else f", confidence {wording.format_percent(confidence)}"
     return replace(
         section,
@@ -86,9 +85,9 @@ def build_hiding_section(
         figures.insert(0, _build_hidden_rules_figure(step, original, known_baskets))
     changes = step.losses.get("changes", 0) if details.changes is None else len(details.changes)
     intro = (
-        f"{wording.count_noun(len(secret), 'rule, itemset or item was', 'rules, itemsets or items were')} to be "
+        f"{count_noun(len(secret), 'rule, itemset or item was', 'rules, itemsets or items were')} to be "
         "hidden, with "
-        f"{wording.count_noun(int(changes), 'item change')}."
+        f"{count_noun(int(changes), 'item change')}."
     )
     least = compute_least_count(min_support, len(original))
     confidence = 0.0 if min_confidence is None else float(parse_exact_confidence(min_confidence))
@@ -112,12 +111,12 @@ def _describe_items(names: Sequence[str], original: Baskets, known_baskets: Bask
     original_columns, known_columns = (ItemColumns.of(baskets, named_items) for baskets in (original, known_baskets))
     sentences = [
         f"To be hidden: rules that predict {join_items([name])}. The item itself is in "
-        f"{wording.count_noun(known_columns.count_support([name]), 'basket')}, before in "
+        f"{count_noun(known_columns.count_support([name]), 'basket')}, before in "
         f"{wording.format_count(original_columns.count_support([name]))}."
         for name in named_items
     ]
     rest = len(names) - len(named_items)
-    more = wording.count_noun(rest, "more item", "more items")
+    more = count_noun(rest, "more item", "more items")
     return sentences + ([f"Also to be hidden: rules that predict {more}."] if rest else [])
 
 
@@ -126,7 +125,7 @@ def _describe_rules_left(details: HidingDetails) -> list[str]:
     rule_count = int(details.left or 0)
     if not rule_count:
         return []
-    rules = wording.count_noun(rule_count, "rule reaches", "rules reach")
+    rules = count_noun(rule_count, "rule reaches", "rules reach")
     names = join_items(map(str, details.impossible or ()))
     return [f"Not hidden: at least {rules} both thresholds and can be mined, about: {names}."]
 
@@ -153,7 +152,7 @@ def _build_hidden_rules_figure(step: Release, original: Baskets, known_baskets: 
     exposed_count = sum(
         spot.adversarial and spot.confidence >= confidence and spot.support >= least for spot in published_spots
     )
-    exposed_text = wording.count_noun(exposed_count, "of them reaches", "of them reach")
+    exposed_text = count_noun(exposed_count, "of them reaches", "of them reach")
     return ReportFigure(
         "Rules before and after",
         draw_rules_before_and_after(original_spots, published_spots, confidence, least, title="", rule_words=_WORDS),
@@ -245,8 +244,8 @@ def _list_hiding_notes(details: HidingDetails, method: str) -> list[str]:
         best, objective = wording.format_count(details.bound), wording.format_count(details.objective)
         notes.append(f"Every solution costs at least {best}; this one costs {objective}.")
     if details.scans:
-        scans = wording.count_noun(details.scans, "scan")
-        notes.append(f"{scans} of the baskets, {wording.count_noun(details.pruned or 0, 'rule')} pruned.")
+        scans = count_noun(details.scans, "scan")
+        notes.append(f"{scans} of the baskets, {count_noun(details.pruned or 0, 'rule')} pruned.")
     return notes
 
 
@@ -258,9 +257,9 @@ def build_pattern_section(release: Release, original: Baskets, published_pattern
     channels = release.details.require_family(PatternDetails).channels
     channel_count = 0 if channels is None else channels.height
     intro = (
-        f"The frequent itemsets had {wording.count_noun(channel_count, 'inference channel')} to fewer than "
+        f"The frequent itemsets had {count_noun(channel_count, 'inference channel')} to fewer than "
         f"{wording.format_count(release.method.k)} people. "
-        f"{wording.count_noun(len(published_patterns), 'pattern is', 'patterns are')} published."
+        f"{count_noun(len(published_patterns), 'pattern is', 'patterns are')} published."
     )
     if channel_count and release.method.repair == "none":
         intro += " Nothing was repaired, so readers can derive this."
@@ -301,6 +300,6 @@ def list_channel_examples(channels: pl.DataFrame | None, most: int = 8) -> list[
     rows = channels.select("inner", "outer", "support").head(most).iter_rows()
     return [
         f"Baskets with {join_items(inner)} and none of {join_items(item for item in outer if item not in inner)}: "
-        f"{wording.count_noun(int(support), 'basket')}."
+        f"{count_noun(int(support), 'basket')}."
         for inner, outer, support in rows
     ]

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 
 from sfumato.data.items.rule_set_files import RuleCount
+from sfumato.errors import count_noun
 from sfumato.mine.patterns.classifier_tree import TreeNode, build_classifier_tree
 from sfumato.mine.patterns.rule_classifier import name_target
 from sfumato.report.pictures.model_pictures import (
@@ -37,9 +38,9 @@ def build_model_section(published_rules: Rules) -> ReportSection:
 
 def _build_rules_section(published_rules: Rules) -> ReportSection:
     rules = published_rules.list_counts()
-    count = wording.count_noun(len(rules), "rule is", "rules are")
-    baskets = wording.count_noun(published_rules.baskets, "basket")
-    intro = f"{count} published, about {wording.count_noun(len(published_rules.items), 'item')} in {baskets}. "
+    count = count_noun(len(rules), "rule is", "rules are")
+    baskets = count_noun(published_rules.baskets, "basket")
+    intro = f"{count} published, about {count_noun(len(published_rules.items), 'item')} in {baskets}. "
     if not rules:
         return ReportSection("model", "The published rules", intro + "Nothing reaches the thresholds safely.")
     intro += (
@@ -73,7 +74,7 @@ def _place_rules(rules: tuple[RuleCount, ...]) -> ReportFigure:
         if of_size:
             shares = [rule.support / rule.left_support for rule in of_size]
             middle = sum(shares) / len(shares)
-            rows.append((wording.count_noun(size, "item"), f"{len(of_size):,}", wording.format_percent(middle)))
+            rows.append((count_noun(size, "item"), f"{len(of_size):,}", wording.format_percent(middle)))
     return ReportFigure(
         "Support and confidence of all rules",
         draw_rule_spots(rules),
@@ -87,10 +88,10 @@ def _place_rules(rules: tuple[RuleCount, ...]) -> ReportFigure:
 def _build_tree_section(tree: TreeNode, target: str) -> ReportSection:
     leaves = list(tree.list_leaves())
     right, usual = _count_right(tree), max(tree.counts.values())
-    people = wording.count_noun(tree.people, "person", "people")
+    people = count_noun(tree.people, "person", "people")
     intro = (
         f'The tree predicts "{wording.shorten_label(target)}" for {people} '
-        f"in {wording.count_noun(len(leaves), 'leaf', 'leaves')}. It is right for "
+        f"in {count_noun(len(leaves), 'leaf', 'leaves')}. It is right for "
         f"{wording.format_percent(right / tree.people)} of those it was grown from; always predicting the most "
         f"common class is right for {wording.format_percent(usual / tree.people)}. Expect less for other people."
     )

@@ -17,6 +17,7 @@ from sfumato.arrays import Floats
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
 from sfumato.bound_words import spell_at_most
 from sfumato.details import Details
+from sfumato.errors import count_noun
 from sfumato.mine.answers.proportions import estimate_proportions
 from sfumato.mine.noise.reconstruction import Reconstruction, reconstruct_distribution
 from sfumato.public.answer_channel import AnswerLaw, get_channel, list_answered_columns
@@ -118,7 +119,7 @@ class _NoisyColumns(NamedTuple):
         ]
         remaining_count = len(numbers[COLUMNS:]) + len(answer_names[COLUMNS:])
         notes = (
-            (f"{wording.count_noun(remaining_count, 'more column is', 'more columns are')} not drawn.",)
+            (f"{count_noun(remaining_count, 'more column is', 'more columns are')} not drawn.",)
             if remaining_count
             else ()
         )
@@ -151,8 +152,7 @@ def _build_reconstruction_figure(release: Release, column: str, truth: pl.Series
         f"{wording.shorten_label(column)}: {_describe_how(release, column)}",
         draw_densities(column, densities),
         f"The distribution of {wording.shorten_label(column)} in the release, and as reconstructed from it.",
-        f"The original distribution, estimated from the published values in "
-        f"{wording.count_noun(estimate.iterations, 'step')}.",
+        f"The original distribution, estimated from the published values in {count_noun(estimate.iterations, 'step')}.",
         ("Values", "Estimated share"),
         rows,
     )
@@ -211,7 +211,7 @@ def _build_answers_figure(release: Release, column: str, truth: pl.Series | None
         for row in proportions.iter_rows(named=True)
     )
     remaining_count = len(law.categories) - proportions.height
-    more = f" {wording.count_noun(remaining_count, 'answer is', 'answers are')} not drawn." if remaining_count else ""
+    more = f" {count_noun(remaining_count, 'answer is', 'answers are')} not drawn." if remaining_count else ""
     return ReportFigure(
         f"{wording.shorten_label(column)}: {_describe_how(release, column)}",
         draw_answer_shares(shares),
@@ -223,7 +223,9 @@ def _build_answers_figure(release: Release, column: str, truth: pl.Series | None
 
 
 def _name_answer(answer: Any) -> str:
-    return wording.NON_VALUES[0] if answer is None else str(answer)
+    """An answer as text; one that reads like a missing cell stands in quotes."""
+    missing = wording.NON_VALUES[0]
+    return missing if answer is None else f'"{answer}"' if answer == missing else str(answer)
 
 
 def _count_value_shares(column: pl.Series, is_missing_counted: bool) -> dict[str, float]:

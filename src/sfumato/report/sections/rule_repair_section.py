@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from sfumato.details import PatternDetails
+from sfumato.errors import count_noun
 from sfumato.protect.patterns.publish_classifier import MOST_VALUES
 from sfumato.release import Release
 from sfumato.report.run_account import ReportSection
@@ -24,10 +25,10 @@ _MOST_NAMES = 8
 
 def describe_published_rules(published_rules: Rules, repair: str | None) -> str:
     """How many rules are published, and what their figures count after this repair; if it is unknown, after each."""
-    count = wording.count_noun(len(published_rules.list_counts()), "rule is", "rules are")
+    count = count_noun(len(published_rules.list_counts()), "rule is", "rules are")
     items, baskets = (
-        wording.count_noun(len(published_rules.items), "item"),
-        wording.count_noun(published_rules.baskets, "basket"),
+        count_noun(len(published_rules.items), "item"),
+        count_noun(published_rules.baskets, "basket"),
     )
     size = f"{count} published, about {items} in {baskets}{_COUNT_WORDS.get(repair, '')}."
     if not len(published_rules.wholes):
@@ -58,7 +59,7 @@ def build_rule_repair_section(release: Release) -> ReportSection:
     channels, rule_channels = details.channels, details.rule_channels
     total, disclosed_count = (0 if frame is None else frame.height for frame in (channels, rule_channels))
     intro = (
-        f"The frequent itemsets had {wording.count_noun(total, 'inference channel')} to fewer than "
+        f"The frequent itemsets had {count_noun(total, 'inference channel')} to fewer than "
         f"{wording.format_count(release.method.k)} people. {_describe_rule_channels(total, disclosed_count)}"
     )
     if disclosed_count and release.method.repair == "none":
@@ -76,7 +77,7 @@ def _describe_rule_channels(total: int, disclosed_count: int) -> str:
         return "None follows from the rules as mined alone."
     if disclosed_count == total:
         return "The rules as mined disclose all of them." if total > 1 else "The rules as mined disclose it."
-    return f"{wording.count_noun(disclosed_count, 'of them follows', 'of them follow')} from the rules as mined alone."
+    return f"{count_noun(disclosed_count, 'of them follows', 'of them follow')} from the rules as mined alone."
 
 
 def _list_rule_changes(changes: pl.DataFrame | None) -> list[str]:
@@ -104,7 +105,7 @@ def build_withheld_splits_section(release: Release, original: Table) -> ReportSe
     nodes = 0 if splits is None else splits.height
     notes = [*_list_withheld_splits(splits), *_list_unused(release, original)]
     intro = (
-        f"At {wording.count_noun(nodes, 'node')} of the tree, a split would predict better and was withheld, because "
+        f"At {count_noun(nodes, 'node')} of the tree, a split would predict better and was withheld, because "
         "it discloses too much."
         if nodes
         else "No split that would predict better had to be withheld."
@@ -121,7 +122,7 @@ def _list_withheld_splits(splits: pl.DataFrame | None) -> list[str]:
         node_text = " and ".join(node) or "everybody"
         sentences.append(
             f"Withheld: {wording.shorten_label(condition, 80)}, at {wording.shorten_label(node_text, 160)} "
-            f"({wording.count_noun(people, 'person', 'people')}), because {reason}."
+            f"({count_noun(people, 'person', 'people')}), because {reason}."
         )
     rest = splits.height - len(sentences)
     more = f" {wording.format_count(rest)} more are in private/withheld_splits.parquet." if rest else ""
@@ -145,5 +146,5 @@ def _list_unused(release: Release, original: Table) -> list[str]:
         )
     unknown = frame[method.target].null_count()
     if unknown:
-        sentences.append(f"{wording.count_noun(unknown, 'row has', 'rows have')} no class, and are left out.")
+        sentences.append(f"{count_noun(unknown, 'row has', 'rows have')} no class, and are left out.")
     return sentences

@@ -14,6 +14,7 @@ import numpy as np
 
 from sfumato.arrays import Ints
 from sfumato.details import SequenceDetails
+from sfumato.errors import count_noun
 from sfumato.losses import LOSSES, is_share
 from sfumato.measure.sequences.sequence_checks import sequence_anonymity
 from sfumato.measure.sequences.support_counts import count_pattern_supports
@@ -66,8 +67,8 @@ def build_sequence_section(
     notes = _describe_search_end(details, published_sequences if details.is_single_pass else None)
     if details.sensitive is not None:
         figures.insert(0, _draw_secrets(step, original, published_sequences, details.sensitive))
-        marks = wording.count_noun(int(release.losses["changes"]), "item")
-        count = wording.count_noun(len(details.sensitive), "pattern was", "patterns were")
+        marks = count_noun(int(release.losses["changes"]), "item")
+        count = count_noun(len(details.sensitive), "pattern was", "patterns were")
         return ReportSection(
             "sequences",
             "What was hidden",
@@ -82,16 +83,14 @@ def build_sequence_section(
 def _describe_fates(moved_count: int, dropped_count: int) -> str:
     """How many sequences were replaced by a frequent one, and how many have none to replace them."""
     singular, plural = "sequence was too rare and is", "sequences were too rare and are"
-    replaced_text = (
-        f"{wording.count_noun(moved_count, singular, plural)} published as the frequent one with most in common."
-    )
+    replaced_text = f"{count_noun(moved_count, singular, plural)} published as the frequent one with most in common."
     if not dropped_count:
         return f"{replaced_text} None was dropped."
     singular, plural = (
         "sequence had nothing in common with any and was",
         "sequences had nothing in common with any and were",
     )
-    return f"{replaced_text} {wording.count_noun(dropped_count, singular, plural)} dropped."
+    return f"{replaced_text} {count_noun(dropped_count, singular, plural)} dropped."
 
 
 def build_outgoing_sequence_section(published_sequences: Sequences, mark: str = "") -> ReportSection:
@@ -119,9 +118,9 @@ def _describe_search_end(details: SequenceDetails, literal: Sequences | None) ->
     if not details.passes:
         return ()
     if literal is not None:
-        least = wording.count_noun(sequence_anonymity(literal), "published sequence")
+        least = count_noun(sequence_anonymity(literal), "published sequence")
         return (f"It stopped after one pass, as published: what is rarest now occurs in {least}.",)
-    rounds = wording.count_noun(details.passes, "round")
+    rounds = count_noun(details.passes, "round")
     explanation = ", since replacing some can leave others rare" if details.passes > 1 else ""
     return (f"Rare sequences were replaced in {rounds}{explanation}.",)
 
@@ -237,7 +236,7 @@ def _draw_steps(published_sequences: Sequences, mark: str, original: Sequences |
         wording.shorten_label(f"{start} → {goal}", 2 * LABEL) for start, goal in flows.select("start", "goal").rows()
     ]
     counts = [flows[side].to_list() for side in sides]
-    caption = f"How often an item directly follows another: the {wording.count_noun(len(names), 'most frequent step')}."
+    caption = f"How often an item directly follows another: the {count_noun(len(names), 'most frequent step')}."
     if not names:
         caption = "No item directly follows another."
     return _build_pair_figure("Steps", caption, names, counts, "Step", "Times")
@@ -250,7 +249,7 @@ def _draw_items(published_sequences: Sequences, mark: str, original: Sequences |
     counts = [[owners.get(item, 0) for item in common] for owners in several]
     caption = f"How many sequences hold each item, of the {len(common)} most frequent."
     if mark_count:
-        caption += f" The mark {mark} is in {wording.count_noun(mark_count, 'sequence')}."
+        caption += f" The mark {mark} is in {count_noun(mark_count, 'sequence')}."
     return _build_pair_figure("Items", caption, [wording.shorten_label(item) for item in common], counts, "Item")
 
 

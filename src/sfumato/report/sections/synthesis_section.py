@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from sfumato.details import SynthesisDetails
+from sfumato.errors import count_noun
 from sfumato.measure.synthesis.synthesis_checks import ExactCopies, compare_with_holdout
 from sfumato.release import Release
 from sfumato.report.pictures.rendering import PALETTE, Spec, render_svg
@@ -27,7 +28,7 @@ def build_synthesis_section(release: Release, original: Table, published_table: 
     gaps, training, holdout = comparison.closest, comparison.training, comparison.holdout
     intro = (
         f"{wording.format_count(comparison.people)} people were set aside: the model did not learn from them. Of "
-        f"{wording.count_noun(gaps.rows, 'synthetic row')}, {wording.format_percent(gaps.nearer)} are nearer to a "
+        f"{count_noun(gaps.rows, 'synthetic row')}, {wording.format_percent(gaps.nearer)} are nearer to a "
         "training person than to a person set aside; 50 % is ideal. Much more means that the rows reveal training "
         f"people. {_describe_copies(comparison.all_training)}"
     )
@@ -57,7 +58,7 @@ def _describe_copies(copies: ExactCopies) -> str:
     """How many synthetic rows equal someone's, of all training people."""
     if not copies.rows:
         return "No synthetic row equals the row of a training person in every column."
-    rows = wording.count_noun(copies.rows, "synthetic row equals", "synthetic rows equal")
+    rows = count_noun(copies.rows, "synthetic row equals", "synthetic rows equal")
     unique_rows = wording.format_count(copies.unique_rows)
     return f"{rows} the row of a training person in every column, {unique_rows} a unique one's."
 

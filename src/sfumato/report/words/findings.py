@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from sfumato.bound_words import spell_at_most
+from sfumato.errors import count_noun
 from sfumato.losses import LOSSES, LossEntry, is_share
 from sfumato.measure.checks import CHECKS
 from sfumato.report.pictures.linking_curve import draw_linking_curve
@@ -185,7 +186,7 @@ def _list_attack_counts(attack: Mapping[str, Any], body: Mapping[str, Any]) -> l
     if "highest_risk" in attack:
         facts.append(("Highest risk for one person", wording.format_percent(attack["highest_risk"])))
     if "smallest_match" in attack:
-        facts.append(("Smallest match", wording.count_noun(attack["smallest_match"], "row")))
+        facts.append(("Smallest match", count_noun(attack["smallest_match"], "row")))
     return facts
 
 

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from sfumato.change import ChangeKind
+from sfumato.errors import count_noun
 from sfumato.report.words import wording
 
 STATUS_CLASS = {"passed": "good", "passed with warnings": "warned", "refused": "bad"}
@@ -19,7 +20,7 @@ def describe_verdict(body: Mapping[str, Any]) -> dict[str, Any]:
     alarms = verdict.get("alarms", ())
     headline = verdict.get("headline") or _write_outgoing_headline(body)
     return {
-        "risk": headline.partition(". ")[2] or headline,
+        "risk": headline.partition(". ")[2] or (headline if body["attacks"] else _explain_no_risk(body)),
         "kind": "warned" if alarms and verdict["status"] == "passed" else STATUS_CLASS[verdict["status"]],
         "headline": headline,
         "hold": f"{_count_kept_claims(body['claims'])} {wording.format_moment(body['created'])}.",
@@ -30,6 +31,12 @@ def describe_verdict(body: Mapping[str, Any]) -> dict[str, Any]:
         "not_counted": _explain_not_counted(body),
         "answers": list_officer_answers(body),
     }
+
+
+def _explain_no_risk(body: Mapping[str, Any]) -> str:
+    """What stands for the risk where the headline is the status alone: neither an attack nor unique rows tell one."""
+    unique = ", and no unique rows were counted" if body["data"]["shape"] == "table" else ""
+    return f"Not measured: no attack was tried{unique}."
 
 
 def _explain_not_counted(body: Mapping[str, Any]) -> str:
@@ -54,7 +61,7 @@ def _explain_not_counted(body: Mapping[str, Any]) -> str:
 def _count_kept_claims(claims: Sequence[Mapping[str, Any]]) -> str:
     broken_count = sum(claim["holds"] is False for claim in claims)
     if broken_count:
-        return f"{wording.count_noun(broken_count, 'claim does', 'claims do')} not hold on the written file."
+        return f"{count_noun(broken_count, 'claim does', 'claims do')} not hold on the written file."
     if len(claims) > 1:
         return f"All {len(claims)} claims hold, each measured again on the file as written."
     return "The claim holds, measured again on the file as written." if claims else "Nothing was claimed."

@@ -223,11 +223,6 @@ def format_span(low: float, high: float) -> str:
     return f"{format_percent(low)} to {format_percent(high)}".replace(f"{NBSP}% to", " to")
 
 
-def count_noun(count: int, singular: str, plural: str | None = None) -> str:
-    """A count with its noun."""
-    return f"{format_count(count)} {singular if count == 1 else plural or singular + 's'}"
-
-
 def describe_proof(method: str) -> str:
     """What a method has proven about its choice, and among what."""
     kind = find_tagged_class("method", method)

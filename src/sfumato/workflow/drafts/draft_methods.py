@@ -17,7 +17,7 @@ import polars as pl
 from sfumato.attack.attack import compute_wilson_interval
 from sfumato.data.roles.role import Role
 from sfumato.data.roles.role_proposals import RoleProposal
-from sfumato.errors import DataError, PolicyError, ask_meant
+from sfumato.errors import DataError, PolicyError, ask_meant, count_noun
 from sfumato.report.words.wording import spell_percent
 from sfumato.workflow.drafts.toml_text import (
     comment_out,
@@ -254,7 +254,7 @@ def _explain_unlearnable(column: pl.Series, leaf: int) -> str:
     """Why a column cannot be drawn; empty if it can."""
     known_cells = column.drop_nulls()
     if len(known_cells) < 4 * leaf:
-        return f"Left out: only {len(known_cells)} rows have a value, too few to learn from."
+        return f"Left out: only {count_noun(len(known_cells), 'row has', 'rows have')} a value, too few to learn from."
     if not known_cells.dtype.is_numeric() and _measure_rarity(known_cells, leaf) > MOST_RARE:
         return "Left out: most of its values are too rare to be drawn. Make it coarser to keep it."
     return ""

@@ -222,6 +222,13 @@ def _is_name_above(column: pl.Series) -> bool:
     return bool(numbers or are_moments(cells_below)) and not (are_moments(column.head(1)))
 
 
+def refuse_missing_input(path: str) -> None:
+    """Stop if there is no such file, before anything else is said about what would be written."""
+    _refuse_policy(path)
+    if path != DEMO and not is_database(path):
+        read_first_bytes(list_input_files(path)[0], 1)
+
+
 def _refuse_policy(path: str | Path) -> None:
     """Say so if the file is a policy already, or no path at all."""
     if parse_source(path).location.lower().endswith(".toml"):

@@ -27,7 +27,7 @@ from sfumato.data.reading.source import drop_password
 from sfumato.data.reading.table_reader import MISSING_MARKS
 from sfumato.data.roles.role import Role
 from sfumato.data.roles.role_proposals import RoleProposal, propose_roles
-from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, count_noun, quote_names
 from sfumato.private.private_file import create_private
 from sfumato.runtime.progress import report_progress
 from sfumato.workflow.drafts.basket_draft import write_basket_methods
@@ -74,7 +74,7 @@ class PolicyDraft:
             **{self.path.parent / name: format_hierarchy(hierarchy) for name, hierarchy in self.hierarchies.items()},
             self.path: self.text,
         }
-        for path in files:
+        for path in (self.path, *files):
             refuse_existing(path)
         written_paths: list[Path] = []
         try:
@@ -84,16 +84,18 @@ class PolicyDraft:
         except OSError as error:
             for path in written_paths:
                 path.unlink(missing_ok=True)
-            raise _explain_unwritable(error, path) from None
+            raise _explain_unwritable(error, path if isinstance(error, FileExistsError) else self.path) from None
         return tuple(written_paths)
 
 
 def refuse_existing(path: Path) -> None:
-    """Refuse to write over a file."""
+    """Refuse to write over a file, or into a folder that is not there."""
     if path.is_dir():
         raise PolicyError(f"{path}: this is a folder; name a file in it, as in --out {path / 'policy.toml'}")
     if os.path.lexists(path):
         raise PolicyError(f"{path}: the file exists and is not overwritten; choose another with --out")
+    if not path.parent.is_dir():
+        raise _explain_unwritable(FileNotFoundError(), path)
 
 
 def save_hierarchy(hierarchy: Hierarchy, path: Path) -> None:
@@ -161,7 +163,9 @@ def _draft_table_policy(
     proposals = decide_roles(source, purpose, sensitive)
     table = DraftTable(source.path, frame, proposals, k or choose_k(frame.height, source.path))
     if table.k > frame.height:
-        raise PolicyError(f"{source.path}: k is {table.k}, and there are {frame.height} rows; choose a smaller k")
+        raise PolicyError(
+            f"{source.path}: k is {table.k}, and the table has {count_noun(frame.height, 'row')}; choose a smaller k"
+        )
     methods = write_table_methods(table, purpose)
     report_progress("proposing hierarchies")
     hierarchies = {
@@ -280,7 +284,7 @@ def _write_text_reading(source: DraftSource) -> list[str]:
 
 
 def _count_mark(mark: MissingMark) -> str:
-    column_list = ", ".join(f"{quote_toml_text(name)} ({rows:,} rows)" for name, rows in mark.rows.items())
+    column_list = ", ".join(f"{quote_toml_text(name)} ({count_noun(rows, 'row')})" for name, rows in mark.rows.items())
     return f"in {column_list}"
 
 
@@ -353,8 +357,10 @@ def _list_draft_notes(source: DraftSource, proposals: tuple[RoleProposal, ...]) 
     if source.noticed_marks:
         cells = sum(sum(mark.rows.values()) for mark in source.noticed_marks)
         columns = {name for mark in source.noticed_marks for name in mark.rows}
-        count = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
-        notes.append(f"{cells:,} cells in {count} may mean missing; [data] lists them, but they are not applied.")
+        notes.append(
+            f"{count_noun(cells, 'cell')} in {count_noun(len(columns), 'column')} may mean missing; [data] lists them, "
+            "but they are not applied."
+        )
     notes += note_unnamed_columns(source.frame) if source.header is not False else []
     notes += note_empty_columns(source.frame)
     if source.dates:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.sequences import Sequences
 from sfumato.workflow.drafts.draft_methods import Purpose, bound_drafted_share, choose_k, round_down
 from sfumato.workflow.drafts.toml_text import comment_out, write_comment, write_entry, write_value
@@ -83,7 +83,7 @@ def _write_hiding(pattern: list[Any], support: int) -> list[str]:
             "AN EXAMPLE, the most frequent pattern of two items: put those that must not show, each as a list of items."
         ),
         f"patterns = [{write_value(pattern)}]",
-        write_entry("threshold", round_down(support // 2), f"it is in {support:,} sequences now"),
+        write_entry("threshold", round_down(support // 2), f"it is in {count_noun(support, 'sequence')} now"),
     ]
 
 

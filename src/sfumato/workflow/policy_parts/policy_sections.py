@@ -100,6 +100,12 @@ class RolesSection(Description):
 
     @model_validator(mode="after")
     def _check_named_once(self) -> RolesSection:
+        for role, columns in self.group_by_role().items():
+            doubled_names = sorted({name for name in columns if columns.count(name) > 1})
+            if doubled_names:
+                raise ValueError(
+                    f"the column {quote_names(doubled_names)} is listed twice in {role.value}; list it once"
+                )
         names = [name for names in self.group_by_role().values() for name in names]
         repeated_names = sorted({name for name in names if names.count(name) > 1})
         if repeated_names:

@@ -11,6 +11,8 @@ from sfumato.release import Release
 from sfumato.suppression import SuppressedRows, Suppression
 from sfumato.workflow.policy import Policy
 
+_DROP_NOTE = " Rows that lack a quasi-identifying value in the originals are not in the release."
+
 
 def classify_starred_rows(release: Release) -> Literal["class", "suppressed"]:
     """Whether rows of stars are suppressed rows or an ordinary class, as the methods state."""
@@ -33,7 +35,8 @@ def describe_suppression(suppression: Suppression, left_out: str) -> dict[str, A
     """The same from the statements alone: a certificate makes them, too."""
     count = suppression.row_count
     if left_out:
-        return {"rows": count, "seen": False, "safe": True, "why": left_out}
+        why = left_out + _DROP_NOTE * suppression.drops_missing
+        return {"rows": count, "seen": False, "safe": True, "why": why}
     return {"rows": count, "seen": True, "safe": True, "why": _explain_visible_rows(suppression)}
 
 
@@ -42,8 +45,7 @@ def _explain_visible_rows(suppression: Suppression) -> str:
     rows = "1 suppressed row shows" if count == 1 else f"{count} suppressed rows show"
     match suppression.kind:
         case SuppressedRows.NONE:
-            drop_note = " Rows that lack a quasi-identifying value in the originals are not in the release."
-            return _describe_starred_class(suppression.starred_count) + drop_note * suppression.drops_missing
+            return _describe_starred_class(suppression.starred_count) + _DROP_NOTE * suppression.drops_missing
         case SuppressedRows.EMPTY:
             return f"The {rows} neither quasi-identifying nor sensitive values."
         case SuppressedRows.APART:

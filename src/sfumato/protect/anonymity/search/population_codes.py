@@ -11,7 +11,7 @@ import polars as pl
 
 from sfumato.arrays import Codes
 from sfumato.data.hierarchies.hierarchy import Hierarchy, spell_cells
-from sfumato.errors import DataError, quote_names
+from sfumato.errors import DataError, count_noun, quote_names
 from sfumato.table import Table
 
 
@@ -40,7 +40,8 @@ def _refuse_strange_values(population: Table, name: str, hierarchy: Hierarchy) -
         if hierarchy.is_built
         else f"add a row for each to {hierarchy.name}"
     )
+    values, verb = count_noun(strange.n_unique(), "value"), "has" if strange.n_unique() == 1 else "have"
     raise DataError(
-        f'{population.source}: {strange.n_unique()} values of "{name}", in {len(strange)} rows of the population, have '
-        f"no row in {hierarchy.name}; {cure}"
+        f'{population.source}: {values} of "{name}", in {count_noun(len(strange), "row")} of the population, {verb} no '
+        f"row in {hierarchy.name}; {cure}"
     )
