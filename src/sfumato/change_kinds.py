@@ -349,7 +349,15 @@ class ChangeKind(StrEnum):
         return self.meaning.differences <= _LABELS
 
     @property
+    def makes_labels(self) -> bool:
+        """Whether a cell may be a label that covers several values: else a text that looks like one is a value."""
+        return self._may_cover and CellDifference.COARSER in self.meaning.differences
+
+    @property
     def makes_stars(self) -> bool:
         """Whether a cell may be `*` that was not: swaps, models and randomized answers show one only as a value."""
-        makes_labels = self.is_truthful or self is ChangeKind.OTHER
-        return makes_labels and CellDifference.SUPPRESSED in self.meaning.differences
+        return self._may_cover and CellDifference.SUPPRESSED in self.meaning.differences
+
+    @property
+    def _may_cover(self) -> bool:
+        return self.is_truthful or self is ChangeKind.OTHER

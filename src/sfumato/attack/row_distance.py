@@ -3,8 +3,10 @@
 
 The sum over the known columns of a distance from 0 to 1, as Gower's (1971).
 
-- Two numbers, dates or times: how far they are apart, over the range of the published ones.
-- Two other values: 0 if equal, 1 if not.
+- Two texts that are the same: 0, whatever they look like.
+- Two numbers, dates or times: how far they are apart, over the range of the published ones. Two that differ are never
+  so near that they pass for equal.
+- Two other values: 1.
 - A published label that covers the value (a label of the hierarchy, a range, a set, `*`): half the share of the
   column that it covers, (leaves under it − 1) / (leaves − 1): from 0 for the value itself to ½ for `*`, which says
   nothing but denies nothing. A label that does not cover the value is a denial: 1.
@@ -36,6 +38,10 @@ from sfumato.release import Release
 from sfumato.table import Missing, Table
 
 _ANY_VALUE, _RANGE, _SET = -1, -2, -3
+_LEAST_GAP = 1e-8
+"""The distance of numbers that differ by less: more than the rounding that searches allow for."""
+_LARGEST_EXACT = 2.0**53
+"""From here on, several whole numbers are one float."""
 _WORDS_SHARE = 0.5
 """The share of a column that a range of words is taken to cover: the words between its ends are not all known."""
 
@@ -168,20 +174,35 @@ class LabelColumn:
     def measure_distances(self, values: pl.Series) -> Floats:
         """Values × labels: how far the label is from the value, from 0 to 1; the module says how."""
         texts = spell_cells(values)
-        distances = (_index_texts(texts, self.texts)[:, None] != np.arange(len(self.texts))).astype(np.float64)
+        text_index = _index_texts(texts, self.texts)
+        distances = np.ones((len(texts), len(self.texts)))
         has_order = values.dtype.is_numeric() or are_moments(texts)
         numbers = read_positions(values if values.dtype.is_numeric() else texts).fill_null(float("nan")).to_numpy()
         for level in np.unique(self.levels).tolist():
             label_indices = np.flatnonzero(self.levels == level)
             if level == 0 and has_order:
                 label_indices = label_indices[np.isfinite(self.low[label_indices])]
-                gap = np.abs(numbers[:, None] / 2 - self.low[label_indices] / 2) / self.half_span
-                distances[:, label_indices] = np.where(np.isnan(gap), 1.0, np.minimum(gap, 1.0))
+                distances[:, label_indices] = self._measure_gaps(numbers, label_indices)
             elif level != 0:
                 distances[:, label_indices] = np.where(
                     self._flag_inside(level, label_indices, texts, numbers), self.shares[label_indices] / 2, 1.0
                 )
+        known_indices = np.flatnonzero(text_index >= 0)
+        distances[known_indices, text_index[known_indices]] = 0.0
         return self._add_missing(distances, texts.is_null().to_numpy())
+
+    def _measure_gaps(self, numbers: Floats, label_indices: Ints) -> Floats:
+        """How far numbers or moments are from published ones: 0 only if they are certain to be equal.
+
+        Texts that differ may spell one number; where a float is several whole numbers, they do not.
+        """
+        low = self.low[label_indices]
+        gaps: Floats = np.abs(numbers[:, None] / 2 - low / 2) / self.half_span
+        gaps = np.where(np.isnan(gaps), 1.0, np.minimum(gaps, 1.0))
+        value, label = np.nonzero(gaps < _LEAST_GAP)
+        is_equal = (numbers[value] == low[label]) & (np.abs(low[label]) < _LARGEST_EXACT)
+        gaps[value, label] = np.where(is_equal, 0.0, _LEAST_GAP)
+        return gaps
 
     def _flag_inside(self, level: int, label_indices: Ints, texts: pl.Series, numbers: Floats) -> Flags:
         """Which values the labels of one kind cover."""

@@ -42,6 +42,33 @@ def test_distances_of_numbers_whose_range_is_no_float() -> None:
     assert list_distances(column(["[-1.6e308, 0]", "1.6e308"]), [-1.0e308]) == [[0.25, 0.8125]]
 
 
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        [1_200_000_000_000_000_000 + i for i in range(30)],  # 128 of them are one float
+        [*range(1000, 1029), 10**10],
+        [0.1 * i for i in range(29)] + [1e300],
+    ],
+)
+def test_a_row_of_equal_numbers_is_nearer_than_any_other(numbers: list[float]) -> None:
+    frame = {"k": numbers, "s": [f"s{i}" for i in range(len(numbers))]}
+    table = sf.Table.of(frame, {"k": "quasi_identifying", "s": "sensitive"})
+    assert Linkability(known=(("k",), ("s",))).run(as_is(table), table).successes == 30
+    assert sf.attack.CopiedRecords().run(as_is(table), table).successes == 30
+    near_outcome = sf.attack.CopiedRecords().run(as_is(table.with_frame(table.frame[1:])), table)
+    assert (near_outcome.successes, near_outcome.facts["believed"]) == (29, 29)
+
+
+def test_numbers_in_other_spellings_are_equal() -> None:
+    assert list_distances(column(["1.50", "2.0", "9"]), [1.5, 2.0]) == [[0, 0.066667, 1], [0.066667, 0, 0.933333]]
+    assert column(["1.50", "2.0", "9"]).measure_distances(pl.Series([1.5, 2.0])).diagonal().tolist() == [0, 0]
+
+
+def test_the_same_text_is_at_no_distance() -> None:
+    labels = ["[0, 5]", "{a, b}", "*"]
+    assert [row[number] for number, row in enumerate(list_distances(column([*labels]), [*labels]))] == [0, 0, 0]
+
+
 def test_distances_of_labels() -> None:
     """Half the share of the leaves that a covering label has: (2 − 1)/(5 − 1)/2, (3 − 1)/4/2, ½ for "*"; else 1."""
     expected = [[0, 0.125, 1, 0.5], [1, 0.125, 1, 0.5], [1, 1, 0.25, 0.5]]

@@ -84,6 +84,17 @@ def test_ranges_and_sets_cover_people() -> None:
     assert risk_report.marketer == make_risk(3, 2 / 3, 1.0, (1 + 1 / 4 + 1) / 3)
 
 
+@pytest.mark.parametrize("text", ["{a, b}", "[a, b]"])
+def test_a_value_of_the_population_is_no_set(text: str) -> None:
+    """One person has it, whoever else has a value that it seems to cover."""
+    roles = {"q": "quasi_identifying"}
+    table, population = (sf.Table.of({"q": [text, *"ab" * times]}, roles) for times in (2, 5))
+    risk_report = risk(table, population=population)
+    assert risk_report.journalist.highest_risk == 1.0
+    assert risk_report.marketer == make_risk(5, 1 / 5, 1.0, (1 + 4 / 5) / 5)
+    assert risk(table, population=sf.Table.of({"q": [*"ab" * 5]}, roles)).journalist.highest_risk == 0.2
+
+
 def fits(row: Row, person: Row, trees: list[HierarchyRows], missing: str) -> bool:
     """Whether a published row may be a person, cell by cell."""
     for label, value, tree in zip(row, person, trees, strict=True):

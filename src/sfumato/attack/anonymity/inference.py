@@ -10,7 +10,7 @@ PoPETs 2023); the code is our own. What "nearest" means stands in `row_distance`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -23,7 +23,7 @@ from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.anonymity.secret_votes import SecretVotes
 from sfumato.attack.anonymity.strongest_links import refuse_codes, search_by_likelihood
 from sfumato.attack.attack import Attack, Columns, Outcome, round_expected
-from sfumato.attack.literal_stars import LiteralStars
+from sfumato.attack.literal_values import LiteralValues
 from sfumato.attack.missing_readings import list_readings
 from sfumato.attack.row_distance import (
     LabelColumn,
@@ -40,6 +40,14 @@ from sfumato.table import Table
 
 _Guess = Callable[[Table], Ints]
 """For each of some people, which published label of the secret is guessed."""
+
+
+class _GuessReading(NamedTuple):
+    """A way to guess, and which texts it takes for values."""
+
+    guess: _Guess
+    secrets: LabelColumn
+    values: LiteralValues
 
 
 class Inference(Attack):
@@ -86,12 +94,8 @@ class Inference(Attack):
         names = self._choose_known_columns(published_table)
         refuse_codes(release, names)
         require_attacked_columns((*names, self.column), published_table, truth, control)
-        stars = LiteralStars.find(release, (*names, self.column))
-        release, truth = stars.spell_release(release), stars.spell(truth)
-        published_table, control = release.data, None if control is None else stars.spell(control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("inference")
-        secrets = LabelColumn.of(published_table, self.column)
         people, acquaintances = self._draw_people(release, truth, chance)
         if not len(published_table):
             return Outcome(
@@ -102,11 +106,13 @@ class Inference(Attack):
                 targets=(self.column,),
                 known_columns=(names,),
             )
-        ways = self._list_ways(release, secrets, people, names)
-        guess = max(ways, key=lambda way: self._count_right(way, secrets, acquaintances))
-        successes, baseline = (self._count_right(way, secrets, people) for way in (guess, ways[-1]))
+        readings = LiteralValues.list_readings(release, truth, (*names, self.column))
+        ways = [way for values in readings for way in self._list_ways(values, release, people, names)]
+        best = max(ways, key=lambda way: self._count_right(way, acquaintances))
+        blind = next(way for way in reversed(ways) if way.values is best.values)
+        successes, baseline = (self._count_right(way, people) for way in (best, blind))
         strangers = None if control is None else sample_people(control, self.attempts, chance)
-        stranger_guesses = None if strangers is None else self._count_right(guess, secrets, strangers)
+        stranger_guesses = None if strangers is None else self._count_right(best, strangers)
         return Outcome(
             attempts=len(people),
             successes=successes,
@@ -143,8 +149,12 @@ class Inference(Attack):
             drawn_people.frame[acquaintance_rows]
         )
 
-    def _list_ways(self, release: Release, secrets: LabelColumn, people: Table, names: Sequence[str]) -> list[_Guess]:
+    def _list_ways(
+        self, values: LiteralValues, release: Release, people: Table, names: Sequence[str]
+    ) -> list[_GuessReading]:
         """The ways to guess: by either search for the nearest rows or row, by all that fit, last without looking."""
+        release, people = values.spell_release(release), values.spell(people)
+        secrets = LabelColumn.of(release.data, self.column)
         votes = SecretVotes(secrets, self.tolerance if people.frame[self.column].dtype.is_numeric() else None)
         blind = votes.choose_blindly()
 
@@ -164,11 +174,14 @@ class Inference(Attack):
                 for neighbours in sorted({self.neighbours, 1}, reverse=True):
                     guesses += [ask(search, recoding, neighbours) for search in (by_distance, by_likelihood)]
                 guesses += [ask_all(reading.data, recoding, prefer_rare=prefer_rare) for prefer_rare in (False, True)]
-        return [*guesses, lambda targets: np.full(len(targets), blind)]
+        guesses.append(lambda targets: np.full(len(targets), blind))
+        return [_GuessReading(guess, secrets, values) for guess in guesses]
 
-    def _count_right(self, guess: _Guess, secrets: LabelColumn, people: Table) -> float:
+    def _count_right(self, way: _GuessReading, people: Table) -> float:
         """How many guesses are right on average."""
-        return round_expected(float(self._weigh_right(secrets, guess(people), people.frame[self.column]).sum()))
+        targets = way.values.spell(people)
+        chances = self._weigh_right(way.secrets, way.guess(targets), targets.frame[self.column])
+        return round_expected(float(chances.sum()))
 
     def _weigh_right(self, secrets: LabelColumn, guesses: Ints, truth: pl.Series) -> Floats:
         """How likely each guess is right; "not known" is not a secret, so nobody is right about it."""

@@ -22,7 +22,7 @@ from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.anonymity.strongest_links import search_by_likelihood
 from sfumato.attack.attack import Attack, Outcome, round_expected
-from sfumato.attack.literal_stars import LiteralStars
+from sfumato.attack.literal_values import LiteralValues
 from sfumato.attack.missing_readings import list_readings
 from sfumato.attack.row_distance import (
     compare_with_control,
@@ -78,13 +78,11 @@ class Linkability(Attack):
         """Join the halves of some people; count how often it worked."""
         published_table: Table = release.data
         require_attacked_columns((*self.known[0], *self.known[1]), published_table, truth, control)
-        stars = LiteralStars.find(release, (*self.known[0], *self.known[1]))
-        release, truth = stars.spell_release(release), stars.spell(truth)
-        control = None if control is None else stars.spell(control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("linkability")
         people = sample_published_people(release, truth, self.attempts, chance)
-        ways = self._list_ways(release, people)
+        readings = LiteralValues.list_readings(release, truth, (*self.known[0], *self.known[1]))
+        ways = [way for values in readings for way in self._list_ways(values, release, people)]
         joined_by_way = [self._count_joined(way, people, chance) for way in ways]
         successes = max(joined_by_way)
         best = ways[joined_by_way.index(successes)]
@@ -105,11 +103,12 @@ class Linkability(Attack):
             },
         )
 
-    def _list_ways(self, release: Release, people: Table) -> list[_JoinStrategy]:
+    def _list_ways(self, values: LiteralValues, release: Release, people: Table) -> list[_JoinStrategy]:
         """Either search for the nearest rows of both halves, with every way in which numbers may be recoded."""
         every_name = (*self.known[0], *self.known[1])
+        release, people = values.spell_release(release), values.spell(people)
         return [
-            _JoinStrategy(tuple(halves), recoding)
+            _JoinStrategy(tuple(halves), recoding, values)
             for reading in list_readings(release, people, every_name)
             for recoding in list_recodings(reading, people, every_name)
             for halves in (
@@ -119,7 +118,7 @@ class Linkability(Attack):
         ]
 
     def _count_joined(self, way: _JoinStrategy, people: Table, chance: np.random.Generator) -> int:
-        recoded_people = way.recoding.apply(people)
+        recoded_people = way.recoding.apply(way.values.spell(people))
         left, right = (half.draw_rows(recoded_people, self.neighbours, chance) for half in way.halves)
         return _count_shared_rows(left, right)
 
@@ -129,6 +128,7 @@ class _JoinStrategy(NamedTuple):
 
     halves: tuple[RowSearch, ...]
     recoding: Recoding
+    values: LiteralValues
 
 
 def _count_shared_rows(left: Ints, right: Ints) -> int:

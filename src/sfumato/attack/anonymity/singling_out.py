@@ -23,6 +23,7 @@ from pydantic import Field
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.attack import Attack, Outcome, round_expected
+from sfumato.attack.literal_values import LiteralValues
 from sfumato.attack.missing_readings import list_table_readings
 from sfumato.attack.row_distance import LabelColumn, compare_with_control, require_attacked_columns
 from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
@@ -76,8 +77,13 @@ class SinglingOut(Attack):
         require_attacked_columns(names, published_table, truth, control)
         chance = (randomness or Randomness.seeded(0)).generator()
         report_progress("singling out")
-        readings = list_table_readings(published_table, truth, names)
-        outcomes = [self._describe_people(table, truth, control, names, chance) for table in readings]
+        outcomes = [
+            self._describe_people(
+                table, values.spell(truth), None if control is None else values.spell(control), names, chance
+            )
+            for values in LiteralValues.list_readings(release, truth, names, reads_stars=False)
+            for table in list_table_readings(values.spell_release(release).data, truth, names)
+        ]
         return max(outcomes, key=lambda outcome: outcome.risk)
 
     def _describe_people(

@@ -29,7 +29,7 @@ from sfumato.attack.anonymity.links import Links, find_links, match_equal, requi
 from sfumato.attack.anonymity.match_sizes import MatchSizes
 from sfumato.attack.anonymity.recoding import Recoding, list_recodings
 from sfumato.attack.anonymity.row_search import RowSearch
-from sfumato.attack.literal_stars import LiteralStars
+from sfumato.attack.literal_values import LiteralValues
 from sfumato.attack.missing_readings import list_readings
 from sfumato.attack.row_distance import LabelColumn
 from sfumato.change import ChangeKind
@@ -187,14 +187,14 @@ def _can_cover(release: Release, people: Table, names: Sequence[str]) -> bool:
 def try_ways(release: Release, people: Table, names: Sequence[str]) -> Iterator[ChosenLinks]:
     """Look people up in all the ways that are worth trying on a release, the plainest first."""
     require_in_both(release.data, people, names)
-    stars = LiteralStars.find(release, names)
-    if not stars.columns:
+    values = LiteralValues.find(release, names)
+    if not values.columns:
         yield from _try_readings(release, people, names)
         return
-    for links, look_up in _try_readings(stars.spell_release(release), stars.spell(people), names):
+    for links, look_up in _try_readings(values.spell_release(release), values.spell(people), names):
 
         def look_up_spelled(targets: Table, look_up: LookUp = look_up) -> Links:
-            return look_up(stars.spell(targets))
+            return look_up(values.spell(targets))
 
         yield ChosenLinks(links, look_up_spelled)
 

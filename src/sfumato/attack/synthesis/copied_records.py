@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -21,6 +21,7 @@ from pydantic import Field
 from sfumato.arrays import Flags, Ints
 from sfumato.attack.anonymity.row_search import RowSearch
 from sfumato.attack.attack import Attack, Columns, Outcome, round_expected
+from sfumato.attack.literal_values import LiteralValues
 from sfumato.attack.missing_readings import list_table_readings
 from sfumato.attack.row_distance import (
     compare_with_control,
@@ -93,8 +94,9 @@ class CopiedRecords(Attack):
             no_strangers = None if control is None else 0
             return Outcome(len(people), 0, 0, no_strangers, targets=secrets, known_columns=(known_columns,))
         searches = [
-            RowSearch.search_by_distance(table, known_columns)
-            for table in list_table_readings(published_table, people, known_columns)
+            _RecordSearch(RowSearch.search_by_distance(table, known_columns), values)
+            for values in LiteralValues.list_readings(release, truth, known_columns)
+            for table in list_table_readings(values.spell_release(release).data, people, known_columns)
         ]
         copies = [self._count_copies(search, published_table, people, secrets, chance) for search in searches]
         nearest, counts = max(zip(searches, copies, strict=True), key=lambda way: way[1].right)
@@ -146,14 +148,15 @@ class CopiedRecords(Attack):
 
     def _count_copies(
         self,
-        nearest: RowSearch,
+        nearest: _RecordSearch,
         published_table: Table,
         people: Table,
         secrets: Sequence[str],
         chance: np.random.Generator,
     ) -> _CopyCounts:
-        rows = nearest.draw_rows(people, 1, chance)[:, 0]
-        believed_mask = nearest.measure_costs(people, rows) <= self.within * len(nearest.prices) + _ROUNDING
+        search, sought_people = nearest.search, nearest.values.spell(people)
+        rows = search.draw_rows(sought_people, 1, chance)[:, 0]
+        believed_mask = search.measure_costs(sought_people, rows) <= self.within * len(search.prices) + _ROUNDING
         right = believed_mask & self._flag_right(published_table, rows, people, secrets)
         return _CopyCounts(believed_mask, int(right.sum()))
 
@@ -190,6 +193,13 @@ class CopiedRecords(Attack):
 def _flag_known(people: Table, secrets: Sequence[str]) -> Flags:
     """Who has a secret at all."""
     return np.asarray(np.logical_or.reduce([people.frame[name].is_not_null().to_numpy() for name in secrets]))
+
+
+class _RecordSearch(NamedTuple):
+    """A search for the nearest row, and the columns in which it takes texts for values."""
+
+    search: RowSearch
+    values: LiteralValues
 
 
 @dataclass(frozen=True)

@@ -232,8 +232,9 @@ class _CoveringColumn:
                 # A label at several levels may mean any of them: the widest covers all.
                 level_of[label] = max(level_of.get(label, (0, 0)), (count, number))
         labels = classes[name].drop_nulls().unique()
-        levels = [_find_label_level(label, level_of) for label in labels.to_list()]
         known_values = persons[name].drop_nulls().unique(maintain_order=True)
+        own_texts = set(known_values.to_list())
+        levels = [_find_label_level(label, level_of, own_texts) for label in labels.to_list()]
         return cls(
             hierarchy,
             classes[name].replace_strict(labels, levels, default=0, return_dtype=pl.Int64).to_numpy(),
@@ -270,11 +271,14 @@ class _CoveringColumn:
         return np.asarray((fits | (blank & matches_any)).to_numpy())
 
 
-def _find_label_level(label: str, level_of: dict[str, tuple[int, int]]) -> int:
+def _find_label_level(label: str, level_of: dict[str, tuple[int, int]], own_texts: set[str]) -> int:
+    """The level of a label; what looks like a range or a set is a value if the population holds it as one."""
     if label == STAR:
         return _ANY_VALUE
     if label in level_of:
         return level_of[label][1]
+    if label in own_texts:
+        return 0
     return _LOOSE if is_range(label) or parse_set(label) is not None else 0
 
 

@@ -35,8 +35,8 @@ def describe_suppression(suppression: Suppression, left_out: str) -> dict[str, A
     """The same from the statements alone: a certificate makes them, too."""
     count = suppression.row_count
     if left_out:
-        why = left_out + _DROP_NOTE * suppression.drops_missing
-        return {"rows": count, "seen": False, "safe": True, "why": why}
+        explanation = left_out + _DROP_NOTE * suppression.drops_missing
+        return {"rows": count, "seen": False, "safe": True, "why": explanation}
     return {"rows": count, "seen": True, "safe": True, "why": _explain_visible_rows(suppression)}
 
 
