@@ -529,7 +529,7 @@ def test_bad_input_is_named() -> None:
         diversity.distinct_l(table, "disease")
     with pytest.raises(DataError, match='"s" has no hierarchy'):
         t_hierarchical(table, "s")
-    with pytest.raises(DataError, match=r'1 values, in 1 rows, have no row in the order of "s"'):
+    with pytest.raises(DataError, match=r'1 value, in 1 row, has no row in the order of "s"'):
         t_ordered(table, "s", ["a"])
     with pytest.raises(PolicyError, match="whole number"):
         diversity.recursive_c(table, "s", 0)

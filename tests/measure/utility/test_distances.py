@@ -161,7 +161,7 @@ def test_bad_input_is_named() -> None:
     table = people()
     with pytest.raises(DataError, match='"wage"'):
         marginal_distance(table, table, columns=["wage"])
-    with pytest.raises(DataError, match='column "city": 1 published labels'):
+    with pytest.raises(DataError, match='column "city": 1 published label is'):
         marginal_distance(table, table.with_frame(table.frame.with_columns(pl.lit("Milan").alias("city"))))
     with pytest.raises(PolicyError, match="total_variation or kl"):
         marginal_distance(table, table, "euclid")  # type: ignore[arg-type]

@@ -174,8 +174,8 @@ class Domain:
         if strange:
             raise DataError(
                 f'column "{self.column}": {count_noun(strange, "published label is", "published labels are")} neither '
-                "values, nor labels of its hierarchy, nor ranges or sets of its values; measure against the originals "
-                "and hierarchies that the release was made from"
+                "a value, nor a label of its hierarchy, nor a range or set of its values; measure against the "
+                "originals and hierarchies that the release was made from"
             )
         runs = np.array(read.runs, dtype=np.int64).reshape(-1, 3)
         ranges = np.column_stack([np.array(read.ranges, dtype=np.int64), start, stop])
