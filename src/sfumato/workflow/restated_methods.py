@@ -90,7 +90,8 @@ def _is_typed(kind: type[Description], name: str, value: Any) -> bool:
 @cache
 def _build_adapter(kind: type[Description], name: str) -> TypeAdapter[Any]:
     field = kind.model_fields[name]
-    return TypeAdapter(Annotated[field.annotation, None, *field.metadata])
+    annotation: Any = Annotated[field.annotation, None, *field.metadata]
+    return TypeAdapter(annotation)
 
 
 def _rebuild_method(kind: type[Method], fields: Mapping[str, Any]) -> Method | None:
