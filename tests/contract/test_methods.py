@@ -531,6 +531,25 @@ def test_claims_that_anyone_can_check_are_listed_with_its_own_arguments(example:
         )
 
 
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_claims_that_a_release_always_makes_are_listed(kind: type[sf.Method]) -> None:
+    """So that `verify` notices if a certificate leaves one out."""
+    for result in make_all(kind):
+        subject = result.example.subject
+        parameters = json.loads(json.dumps(select_outgoing_parameters(subject.describe())))
+        claimed_names = {claim.property for claim in result.release.claims if not claim.needs_original}
+        certain_claims = subject.list_certain_claims(parameters)
+        assert all(names & claimed_names for names in certain_claims), (
+            f'{kind.__name__}, example "{result.example.name}": `list_certain_claims` lists {certain_claims}, and the '
+            f"release claims {claimed_names}: override it, so that it lists what is claimed with these parameters"
+        )
+        unlisted_names = (claimed_names & subject.file_claims) - {name for names in certain_claims for name in names}
+        assert not unlisted_names, (
+            f'{kind.__name__}, example "{result.example.name}": a certificate could leave out {unlisted_names}: let '
+            "`list_certain_claims` list it for these parameters"
+        )
+
+
 @parametrize_examples
 def test_the_kinds_of_change_are_listed(example: Example) -> None:
     subject = example.subject

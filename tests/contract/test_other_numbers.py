@@ -123,14 +123,14 @@ def test_a_check_that_forgets_negative_numbers_is_noticed(monkeypatch: pytest.Mo
 def test_a_limit_that_is_cut_off_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     result = take_example("round numbers")
     assert find_cut_limit(result) == ""
-    state = sf.RoundNumbers._state_claims
+    state = sf.RoundNumbers.state_claims
 
     def cut_limit(self: sf.RoundNumbers, table: sf.Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
         claims = state(self, table, names)
         most = float(table.frame["age"].abs().max())  # type: ignore[arg-type]
         return tuple(c.model_copy(update={"threshold": min(float(c.threshold), most)}) for c in claims)
 
-    monkeypatch.setattr(sf.RoundNumbers, "_state_claims", cut_limit)
+    monkeypatch.setattr(sf.RoundNumbers, "state_claims", cut_limit)
     assert 'numbers are small, the threshold of "largest_rounding"' in find_cut_limit(result)
 
 

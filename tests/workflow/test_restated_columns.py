@@ -19,6 +19,7 @@ import sfumato as sf
 from sfumato.workflow.certificate import Certificate
 from sfumato.workflow.pipeline import run_policy
 from sfumato.workflow.policy import Policy
+from sfumato.workflow.policy_parts.points_section import POINT_CAVEATS
 from sfumato.workflow.signing.signature import sign_certificate
 from tests.faults.test_tampering import body_of, resign, set_in
 
@@ -40,10 +41,22 @@ TABLE_METHODS["classes"] = [
     {"method": "generalize", "models": [{"model": "k_anonymity", "k": 3}], "suppression_limit": 0.1},
 ]
 TABLE_METHODS["whole"] = [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 3}]}]
+TABLE_METHODS["noise"] = [{"method": "add_noise", "columns": ["pay"], "ranges": {"pay": [0, 5000]}}]
+TABLE_METHODS["drawn"] = [{"method": "synthesize", "kind": "partial", "columns": ["pay"], "min_leaf": 5}]
+TABLE_METHODS["drawn whole"] = [{"method": "synthesize", "min_leaf": 5}]
+TABLE_METHODS["means"] = [{"method": "microaggregate", "k": 3, "columns": ["age", "sex", "job", "pay"]}]
+TABLE_METHODS["local"] = [
+    {"method": "generalize", "models": [{"model": "k_anonymity", "k": 3}], "recoding": "local"},
+]
+TABLE_METHODS["tree codes"] = [{"method": "encode_for_trees", "target": "ill"}]
+TABLE_METHODS["swapped"] = [{"method": "swap_confidential", "column": "ill", "share": 0.5, "search": "random"}]
 BASKET_METHODS: dict[str, list[dict[str, Any]]] = {
     "hidden": [{"method": "hide_rules", "rules": ["bread ==> milk"], "min_support": 10, "min_confidence": 0.5}],
     "noisy": [{"method": "randomize_baskets", "keep": 0.8, "add": 0.1, "items": "from_data"}],
     "patterns": [{"method": "publish_patterns", "k": 3, "min_support": 10}],
+    "unrepaired": [{"method": "publish_patterns", "k": 3, "min_support": 10, "repair": "none"}],
+    "padded": [{"method": "encode_items", "k": 2}],
+    "bits": [{"method": "encode_bloom"}],
     "rules": [{"method": "publish_rules", "k": 3, "min_support": 10, "min_confidence": 0.4}],
 }
 SEQUENCE_METHODS: dict[str, list[dict[str, Any]]] = {
@@ -70,16 +83,38 @@ def publish(folder: Path, name: str) -> Path:
         people.write_csv(folder / "people.csv")
         roles = {"identifying": ["name"], "quasi_identifying": ["age", "sex", "job"], "sensitive": ["ill", "pay"]}
         policy |= {"data": {"path": str(folder / "people.csv")}, "roles": roles, "protect": TABLE_METHODS[name]}
-        policy["attack"] = [{"attack": "linking"}, {"attack": "homogeneity", "column": "ill"}]
+        attacks = [{"attack": "linking"}, {"attack": "homogeneity", "column": "ill"}]
+        policy["attack"] = [] if name == "tree codes" else attacks
     else:
         lists = [["bread", "milk"], ["bread", "milk", "nuts"], ["bread", "beer"], ["milk", "nuts"], ["beer", "nuts"]]
         text = "".join(f"{' '.join(lists[n % 5])}\n" for n in range(240))
         is_basket = name in BASKET_METHODS
         (folder / "data.dat").write_text(text if is_basket else text.replace(" ", " -1 ").replace("\n", " -1 -2\n"))
         policy["data"] = {"path": str(folder / "data.dat"), "format": "fimi" if is_basket else "spmf"}
+        policy["attack"] = [{"attack": "remining"}] if name == "hidden" else []
         policy["protect"] = (BASKET_METHODS | SEQUENCE_METHODS)[name]
     run_policy(Policy.model_validate(policy), folder / "out")
     return folder / "out"
+
+
+def test_a_loss_among_the_values_that_occur_may_exceed_the_limit(tmp_path: Path) -> None:
+    """The gate counts all 80 values of a hierarchy, and what is published counts the three that people have."""
+    groups = ["rare", "rare", "common", *("none" for _ in range(77))]
+    (tmp_path / "jobs.csv").write_text("".join(f"job {n},{group},any\n" for n, group in enumerate(groups)))
+    jobs = ["job 2"] * 200 + ["job 0"] * 20 + ["job 1"]
+    pl.DataFrame({"job": jobs, "ill": ["flu"] * len(jobs)}).write_csv(tmp_path / "people.csv")
+    policy = {
+        "data": {"path": str(tmp_path / "people.csv")},
+        "roles": {"quasi_identifying": ["job"], "sensitive": ["ill"]},
+        "hierarchies": {"job": str(tmp_path / "jobs.csv")},
+        "protect": TABLE_METHODS["whole"],
+        "gate": {"max_loss": 0.02},
+        "measure": {"queries": 0},
+    }
+    run_policy(Policy.model_validate(policy), tmp_path / "out")
+    body = body_of(tmp_path / "out")
+    assert body["utility"]["loss"] > 0.02 == body["gate"][0]["limit"]
+    assert sf.verify(tmp_path / "out").problems == ()
 
 
 class Forgery(NamedTuple):
@@ -110,11 +145,99 @@ def change_claim(name: str, *, drop: tuple[str, ...] = (), arguments: Any = None
     return change
 
 
+def change_column(name: str, **facts: Any) -> Change:
+    """State another change of a column."""
+    return lambda body: next(change for change in body["changes"] if change["column"] == name).update(facts)
+
+
 def remove_claim(name: str) -> Change:
-    return lambda body: body.update(claims=[claim for claim in body["claims"] if claim["property"] != name])
+    """Leave out the claims of a property that anyone can check."""
+
+    def change(body: dict[str, Any]) -> None:
+        assert any(claim["property"] == name and not claim["needs_original"] for claim in body["claims"])
+        body["claims"] = [claim for claim in body["claims"] if claim["property"] != name]
+
+    return change
 
 
+LAW = {
+    "kind": "gaussian", "scale": 100.0, "step": 0, "origin": 0.0, "grid": 1, "privacy": 1.0, "confidence": 0.95,
+    "achieved": 1.0, "domain": "given",
+}  # fmt: skip
+
+
+def state_limit(name: str, limit: Any) -> Change:
+    return set_in("gate", value=[{"gate": name, "limit": limit, "open": True}])
+
+
+def change_attack(**facts: Any) -> Change:
+    return lambda body: body["attacks"][0].update(facts)
+
+
+def leave_unchecked(*sentences: str) -> Change:
+    return lambda body: body["verdict"].update(unchecked=[*body["verdict"]["unchecked"], *sentences])
+
+
+CERTAIN_CLAIMS = (
+    ("patterns", "inferable_patterns"), ("patterns", "least_support"), ("rules", "weak_rules"),
+    ("rules", "inferable_patterns"), ("unrepaired", "least_support"), ("padded", "shared_support"),
+    ("bits", "baskets"), ("bits", "strange_bits"), ("noisy", "strange_items"), ("noisy", "amplification"),
+    ("noisy", "epsilon_in_all"), ("noisy", "baskets"), ("hidden", "baskets"), ("walks", "sequences"),
+    ("tours", "sequence_anonymity"), ("tree codes", "rows_kept"), ("means", "suppressed_share"),
+    ("answers", "epsilon_in_all"),
+)  # fmt: skip
 FORGERIES: dict[str, Forgery] = {
+    "no threshold of support": Forgery("unrepaired", change_claim("least_support", threshold=0)),
+    "no threshold of rounding": Forgery("coarse", change_claim("largest_rounding", threshold=0)),
+    "no threshold of a law": Forgery("noise", change_claim("noise_law", threshold=0)),
+    "no threshold of privacy": Forgery("noise", change_claim("noise_privacy", threshold=0)),
+    "no threshold of answers": Forgery("answers", change_claim("answers_off_channel", threshold=0)),
+    "no budget at all, without chance": Forgery("coarse", set_in("losses", value={"epsilon": 0.0})),
+    "no budget at all, of hidden rules": Forgery("hidden", set_in("losses", value={"epsilon": 0.0})),
+    "no budget at all, of patterns": Forgery("patterns", set_in("losses", value={"epsilon": 0.0})),
+    "no budget at all, of noise": Forgery("noise", set_in("losses", value={"epsilon": 0.0})),
+    "no budget at all, of drawn cells": Forgery("drawn", set_in("losses", value={"epsilon": 0.0})),
+    "a law of rounded numbers": Forgery("coarse", set_in("public", value={"pay": LAW})),
+    "a law of hidden rules": Forgery("hidden", set_in("public", value={"milk": LAW})),
+    "a law of another column": Forgery("noise", set_in("public", "age", value=LAW)),
+    "more words of rounding": Forgery(
+        "coarse", change_claim("largest_rounding", meaning="At most 50 from the true one: nobody can be found.")
+    ),
+    "more words of limits": Forgery("coarse", change_claim("miscoded_cells", meaning="Nobody can be found.")),
+    "more words of groups": Forgery("coarse", change_claim("cells_grouped_wrongly", meaning="Nobody can be found.")),
+    "words of kept columns": Forgery("coarse", change_claim("kept_cells_changed", meaning="Nobody can be found.")),
+    "more that is unchecked": Forgery("coarse", leave_unchecked("All attacks known to science were tried.")),
+    "unchecked points of a table": Forgery("coarse", leave_unchecked(*POINT_CAVEATS)),
+    "an empty sentence of sequences": Forgery("tours", leave_unchecked("")),
+    "a limit below 0": Forgery("coarse", state_limit("max_loss", -1.0)),
+    "a limit of records below 0": Forgery("coarse", state_limit("max_record_risk", -5.0)),
+    "a limit above 1": Forgery("coarse", state_limit("max_linking_risk", 1.5)),
+    "a loss above its limit": Forgery("whole", state_limit("max_loss", 0.0)),
+    "a limit of linking without linking": Forgery("tours", state_limit("max_linking_risk", 0.1)),
+    "a limit of all attacks": Forgery("coarse", state_limit("max_risk", 0.9)),
+    "a limit of another name": Forgery("coarse", state_limit("every max_risk.linking", 0.9)),
+    "a target in baskets": Forgery("hidden", change_attack(targets=["x"])),
+    "a known column of baskets": Forgery("hidden", change_attack(known_columns=[["pay"]])),
+    "a truth for a share": Forgery("swapped", set_in("methods", 0, "share", value=True)),
+    "a text for a share": Forgery("swapped", set_in("methods", 0, "share", value="0.5")),
+    "a truth for seconds": Forgery("patterns", set_in("methods", 0, "seconds", value=True)),
+    "a truth for a reach": Forgery("hidden", set_in("attacks", 0, "parameters", "reach", value=True)),
+    "a truth for privacy": Forgery("noise", set_in("methods", 0, "privacy", value=True)),
+    "a truth for k": Forgery("classes", set_in("methods", 0, "models", 0, "k", value=True)),
+    "a truth for a share of an attack": Forgery("coarse", set_in("attacks", 1, "parameters", "share", value=True)),
+    "a truth for a limit": Forgery("classes", set_in("methods", 0, "suppression_limit", value=True)),
+    "a truth for a limit of the gate": Forgery("coarse", state_limit("max_linking_risk", True)),
+    **{f"{release} without {name}": Forgery(release, remove_claim(name)) for release, name in CERTAIN_CLAIMS},
+    "other columns of means": Forgery("means", set_in("methods", 0, "columns", value=["age", "sex", "job", "ill"])),
+    "means said kept": Forgery("means", change_column("pay", kind="kept")),
+    "other columns drawn": Forgery("drawn", set_in("methods", 0, "columns", value=["ill"])),
+    "a kept column said drawn": Forgery("drawn", change_column("ill", kind="drawn")),
+    "a partial release said full": Forgery(
+        "drawn", lambda body: body["methods"][0].update(kind="full", columns=None)
+    ),
+    "a level of a kept column": Forgery("local", change_column("ill", level=7)),
+    "a level below the first": Forgery("local", change_column("age", level=-99)),
+    "k above the support of patterns": Forgery("unrepaired", set_in("methods", 0, "k", value=11)),
     "multiples of no column": Forgery("coarse", change_claim("numbers_between_steps", arguments={"columns": []})),
     "multiples of 1": Forgery("coarse", change_claim("numbers_between_steps", arguments={"step": 1})),
     "a sentence about 50": Forgery(

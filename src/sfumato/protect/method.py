@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from sfumato.arrays import Ints
@@ -80,6 +80,8 @@ class Method(Description, ABC):
     threshold_fields: ClassVar[Mapping[str, str]] = {}
     """Property of a claim → the public field that is its threshold, so that anyone can compare the two; a share in the
     place of a count is not compared. Claims of privacy models are in `list_promises`."""
+    least_threshold_fields: ClassVar[Mapping[str, str]] = {}
+    """Property of a claim → the public field that its threshold is never below, because the method refuses it."""
     hides_parameters: ClassVar[bool] = False
     """Whether nobody can make it again from its public parameters: what it hides is one of the private ones."""
     file_claims: ClassVar[frozenset[str]] = frozenset()
@@ -173,6 +175,12 @@ class Method(Description, ABC):
         repeat the parameters of their names."""
         return do_arguments_fit(cls, parameters, arguments)
 
+    @classmethod
+    def list_certain_claims(cls, parameters: Mapping[str, Any]) -> tuple[frozenset[str], ...]:
+        """Of each of these sets of properties, a release with these public parameters claims at least one; by default
+        each of its `file_claims`."""
+        return require_each(cls.file_claims)
+
     @property
     def publishes_codes(self) -> bool:
         """Whether codes stand in the place of values or items; a method with a key need not."""
@@ -255,6 +263,11 @@ class Method(Description, ABC):
     def describe(self) -> dict[str, Any]:
         """The method and its parameters, for a published certificate; a method omits what must stay private."""
         return self.model_dump(mode="json")
+
+
+def require_each(names: Iterable[str]) -> tuple[frozenset[str], ...]:
+    """Each property is claimed, and no other will do."""
+    return tuple(frozenset({name}) for name in sorted(names))
 
 
 class Alternative(NamedTuple):

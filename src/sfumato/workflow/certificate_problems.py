@@ -220,6 +220,8 @@ def list_content_problems(certificate: Certificate, published_data: Any) -> list
         problems += _list_warning_problems(certificate.body, ())
         if any(certificate.body["verdict"][name] for name in ("not_counted", "unique_rows")):
             problems.append("the certificate counts unique rows of data without columns")
+        if any(attack["targets"] or attack["known_columns"] for attack in certificate.body["attacks"]):
+            problems.append("the attacks name columns, and the data have none")
     problems += list_restated_problems(certificate.body, published_data)
     return problems + _list_attack_problems(certificate.body, published_data)
 

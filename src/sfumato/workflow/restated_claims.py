@@ -57,11 +57,23 @@ def list_argument_problems(body: Mapping[str, Any]) -> list[str]:
     problems += [
         f'the sentence of the claim "{claim["property"]}" does not state its threshold'
         for claim in body["claims"]
-        if claim["threshold"]
+        if (claim["threshold"] or claim["bound"] != "exactly")  # "exactly 0" is worded "No ..." or "Every ..."
         and claim["property"] not in model_properties
         and not _has_number(claim["meaning"], claim["threshold"])
     ]
-    return problems + [problem for method in methods for problem in _list_unclaimed_columns(method, file_claims)]
+    for method in methods:
+        problems += [*_list_missing_claims(method, file_claims), *_list_unclaimed_columns(method, file_claims)]
+    return problems
+
+
+def _list_missing_claims(method: _StatedMethod, claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Claims that every release of the method makes with these parameters."""
+    claimed_names = {
+        claim["property"] for claim in claims if claim["property"] in COMMON_PROPERTIES or method.makes(claim)
+    }
+    for names in method.kind.list_certain_claims(method.parameters):
+        if not names & claimed_names:
+            yield f"the certificate does not claim {' or '.join(sorted(names))}, which its method always does"
 
 
 def _list_unclaimed_columns(method: _StatedMethod, claims: Sequence[Mapping[str, Any]]) -> Iterator[str]:

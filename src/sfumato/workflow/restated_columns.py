@@ -73,6 +73,9 @@ def _list_change_problems(body: Mapping[str, Any], columns: frozenset[str]) -> l
         kind = find_tagged_class("method", tag)
         if not _is_possible(kind, [change for change in body["changes"] if change["method"] == tag]):
             problems.append(f"the certificate states changes that {tag} never makes")
+        is_drawn = kind is not None and any(kind.draws_rows(parameters) for parameters in parameters_of_each)
+        if is_drawn and any(c["method"] == tag and c["kind"] == ChangeKind.KEPT for c in body["changes"]):
+            problems.append(f"the certificate states that {tag} draws whole rows, and keeps a column")
         kinds = [None if kind is None else kind.list_change_kinds(parameters) for parameters in parameters_of_each]
         known_kinds = [kinds_by_column for kinds_by_column in kinds if kinds_by_column is not None]
         if len(known_kinds) == len(kinds):

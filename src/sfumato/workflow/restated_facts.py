@@ -16,11 +16,10 @@ from sfumato.change_kinds import ChangeKind
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import quote_names
 from sfumato.measure.anonymity.crowd_sizes import StarredRows
+from sfumato.measure.checks import CHECKS
 from sfumato.protect.claim_sentences import list_common_meanings
 from sfumato.protect.claims import explain_blanks
 from sfumato.protect.method import Method
-from sfumato.public.answer_channel import AnswerLaw
-from sfumato.published_law import read_laws
 from sfumato.release import Claim
 from sfumato.runtime.lazy import find_tagged_class
 from sfumato.suppression import NOTHING_SUPPRESSED, SuppressedRows, Suppression
@@ -35,30 +34,31 @@ from sfumato.workflow.outgoing import (
     round_to_step,
     round_up_to_step,
 )
-from sfumato.workflow.policy_parts.policy_sections import GateSection
+from sfumato.workflow.policy_parts.points_section import POINT_CAVEATS
 from sfumato.workflow.published_columns import AnyTable, get_outline
+from sfumato.workflow.restated_chance import list_chance_problems
 from sfumato.workflow.restated_claims import list_argument_problems
+from sfumato.workflow.restated_methods import rebuild_methods
 from sfumato.workflow.summary.class_sizes import count_starred_rows, find_promised_k, measure_class_sizes
 from sfumato.workflow.summary.suppression_summary import describe_suppression, explain_left_out
 from sfumato.workflow.verdict import list_unchecked
 
-_BUDGETS = ("epsilon", "epsilon_in_all")
 _ROUNDING = 1e-6
+_LIMIT = "max_risk."
+"""Before the name of an attack: the limit of its success."""
 
 
 def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list[str]:
     """What of a certificate contradicts its own fields or the data file."""
     problems = _list_promise_problems(body) + _list_level_problems(body) + _list_step_problems(body)
     problems += list_argument_problems(body)
-    problems += _list_chance_problems(body) + _list_threshold_problems(body) + _list_limit_problems(body)
+    problems += list_chance_problems(body) + _list_threshold_problems(body) + _list_limit_problems(body)
     problems += [
         f"the certificate names a method that this version of sfumato does not have: {parameters['method']}"
         for parameters in body["methods"]
         if find_tagged_class("method", str(parameters["method"])) is None
     ]
-    unchecked_parts = list_unchecked(body, published_data)
-    if tuple(body["verdict"]["unchecked"])[: len(unchecked_parts)] != unchecked_parts:
-        problems.append("the certificate's list of what was not checked is incomplete")
+    problems += _list_unchecked_problems(body, published_data)
     if isinstance(published_data, Table | StoredTable):
         problems += _list_sentence_problems(body, get_outline(published_data))
         problems += _list_figure_problems(body, published_data)
@@ -66,6 +66,15 @@ def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list
     elif not _is_nothing_suppressed(body):
         problems.append("the certificate gives another reason for its suppressed rows than its methods do")
     return problems
+
+
+def _list_unchecked_problems(body: Mapping[str, Any], published_data: Any) -> list[str]:
+    """List again what was not checked; sequences may have been made of points, which nobody else can tell."""
+    sentences, stated_sentences = list_unchecked(body, published_data), tuple(body["verdict"]["unchecked"])
+    caveats = POINT_CAVEATS if body["data"]["shape"] == "sequences" else ()
+    if stated_sentences == (*sentences, *(caveat for caveat in caveats if caveat in stated_sentences)):
+        return []
+    return ["the certificate's list of what was not checked is not the one that its claims and attacks give"]
 
 
 def _is_nothing_suppressed(body: Mapping[str, Any]) -> bool:
@@ -143,6 +152,13 @@ def _list_threshold_problems(body: Mapping[str, Any]) -> list[str]:
             isclose(claim["threshold"], value, rel_tol=_ROUNDING) for value in parameters if value is not None
         ):
             problems.append(f'the threshold of the claim "{claim["property"]}" is not the parameter of its method')
+        least_thresholds = [
+            stated_parameters[kind.least_threshold_fields[claim["property"]]]
+            for kind, stated_parameters in methods
+            if claim["property"] in kind.least_threshold_fields
+        ]
+        if any(claim["threshold"] < least_threshold for least_threshold in least_thresholds):
+            problems.append(f'the threshold of the claim "{claim["property"]}" is one that its method refuses')
     return problems
 
 
@@ -152,7 +168,7 @@ def _is_like(parameter: Any, threshold: int | float) -> bool:
 
 
 def _list_limit_problems(body: Mapping[str, Any]) -> list[str]:
-    """Compare the limits of the gate with the risks, and the names of attacks and limits with those that there are."""
+    """Compare the limits of the gate with the figures, and names of attacks and limits with those that there are."""
     attacks: dict[str, list[float]] = {}
     for attack in body["attacks"]:
         attacks.setdefault(str(attack["attack"]), []).append(attack["risk_at_most"] or 0.0)
@@ -160,14 +176,18 @@ def _list_limit_problems(body: Mapping[str, Any]) -> list[str]:
     unknown = sorted(tag for tag, kind in kinds.items() if kind is None)
     problems = [f"the certificate names an attack that sfumato does not have: {tag}" for tag in unknown]
     for limit in body["gate"]:
-        name, is_one, tag = str(limit["gate"]).partition("max_risk.")
-        tags = [tag] if is_one else [key for key, kind in kinds.items() if kind is not None and name in kind.gates]
-        if not (tag in attacks if is_one else name in GateSection.model_fields):
-            problems.append(f"the certificate limits what it does not state: {limit['gate']}")
-        elif name != "max_record_risk" and any(
-            risk > (round_up_to_step(limit["limit"], FEWEST) or 0.0) for tag in tags for risk in attacks[tag]
-        ):
-            problems.append(f"the certificate states a risk above its own limit {limit['gate']}")
+        name = str(limit["gate"])
+        tags = [tag for tag, kind in kinds.items() if kind is not None and (name in kind.gates or name == _LIMIT + tag)]
+        risks = [risk for tag in tags for risk in attacks[tag]] if name != "max_record_risk" else []
+        if not tags and name != "max_loss":
+            problems.append(f"the certificate limits what it does not state: {name}")
+        elif not 0 <= limit["limit"] <= 1:
+            problems.append(f"the certificate states a limit that no policy can have: {name}")
+        elif any(risk > (round_up_to_step(limit["limit"], FEWEST) or 0.0) for risk in risks):
+            problems.append(f"the certificate states a risk above its own limit {name}")
+        # The gate counts values of a hierarchy that nobody has, and people who are not shown: its loss may be smaller.
+        elif name == "max_loss" and not limit["limit"] and body["utility"].get("loss"):
+            problems.append(f"the certificate states a loss above its own limit {name}")
     return problems
 
 
@@ -181,14 +201,14 @@ def _list_star_problems(body: Mapping[str, Any]) -> list[str]:
 
 
 def _list_sentence_problems(body: Mapping[str, Any], outline: Table) -> list[str]:
-    """Compare the sentences of claims that many methods make with those that sfumato writes."""
-    problems = []
+    """Compare the sentences of claims that follow from other fields with those that sfumato writes."""
+    problems, methods = [], rebuild_methods(body)
     for claim in body["claims"]:
-        meanings = list_common_meanings(claim, outline)
+        meanings = list_common_meanings(claim, outline, methods)
         sentence = str(claim["meaning"])
         if claim["property"] == "suppressed_share" and len(body["methods"]) > 1 and body["suppression"]["rows"] is None:
             sentence = sentence.removesuffix(LEFT_OUT_ROWS)
-        if claim["property"] == "untrue_cells":
+        if CHECKS[claim["measure"]].of_the_rest:
             sentence = _strip_other_changes(sentence, body["changes"])
         if meanings and sentence not in meanings:
             problems.append(f'the sentence of the claim "{claim["property"]}" does not say what the claim does')
@@ -209,19 +229,12 @@ def _strip_other_changes(sentence: str, changes: list[Mapping[str, Any]]) -> str
 
 def _list_level_problems(body: Mapping[str, Any]) -> list[str]:
     """Compare the levels and heights with those of the changes."""
-    stated_changes: dict[str, list[Mapping[str, Any]]] = {}
     for change in body["changes"]:
-        stated_changes.setdefault(change["column"], []).append(change)
-    for column, level in body["levels"].items():
-        if not any(
-            change["level"] == level
-            and change["height"] == body["heights"].get(column)
-            and 0 <= level <= change["height"]
-            and (level == 0) == (change["kind"] == ChangeKind.KEPT)
-            for change in stated_changes.get(column, ())
-            if change["level"] is not None and change["height"] is not None
+        level, height = change["level"], change["height"]
+        if level is not None and not (
+            height is not None and 0 <= level <= height and (level == 0) == (change["kind"] == ChangeKind.KEPT)
         ):
-            return [f'the certificate states two levels or heights for "{column}", or one that does not exist']
+            return [f'the certificate states a level of "{change["column"]}" that does not exist']
     levels = {change["column"]: change["level"] for change in body["changes"] if change["level"] is not None}
     heights = {change["column"]: change["height"] for change in body["changes"] if change["height"] is not None}
     # Under local recoding rows differ, even if all of a column have one level.
@@ -241,48 +254,7 @@ def _list_step_problems(body: Mapping[str, Any]) -> list[str]:
         problems.append("the certificate states a loss or a risk that is not in steps, or of too few people to publish")
     if not utility.keys() <= COMPUTABLE | IN_STEPS or not body["losses"].keys() <= PUBLISHED_LOSSES:
         problems.append("the certificate states figures that are never published")
-    draws = any(kind.by_chance for kind, _ in _find_kinds(body["methods"]))
-    if people and not draws and (body["losses"] or body["public"]):
-        problems.append("the certificate states a distribution or a privacy budget, but no method uses randomness")
     return problems
-
-
-def _list_chance_problems(body: Mapping[str, Any]) -> list[str]:
-    """Compare the privacy budget and the laws of chance with the claims about them."""
-    budgets = [float(claim["threshold"]) for claim in body["claims"] if claim["property"] in _BUDGETS]
-    stated_budget = body["losses"].get("epsilon")
-    problems = []
-    # Answers of one person in several columns are all published: their budgets add up, by whichever methods.
-    in_sum = sum(float(claim["threshold"]) for claim in body["claims"] if _bounds_answer(claim))
-    basket_budgets = [float(claim["threshold"]) for claim in body["claims"] if _bounds_basket(claim)]
-    budget = max([0.0, *budgets, in_sum + max(basket_budgets, default=0.0)])
-    if budgets and (stated_budget is None or stated_budget < budget * (1 - _ROUNDING)):
-        problems.append("the certificate states a smaller privacy budget (epsilon) than its claims")
-    elif stated_budget is not None and stated_budget > budget * (1 + _ROUNDING) + _ROUNDING * bool(budgets):
-        problems.append("the certificate states a larger privacy budget (epsilon) than its claims")
-    laws = read_laws(body["public"]).values()
-    law_budgets = [law.privacy_budget for law in laws if law.privacy_budget is not None]
-    if any(not any(isclose(law_budget, budget, rel_tol=_ROUNDING) for budget in budgets) for law_budget in law_budgets):
-        problems.append("the certificate states a law of chance with another epsilon than any claim")
-    channels = [
-        tuple(claim["arguments"].get(name) for name in ("kind", "p", "q"))
-        for claim in body["claims"]
-        if _bounds_answer(claim)
-    ]
-    stated_channels = [(law.kind, law.p, law.q) for law in laws if isinstance(law, AnswerLaw)]
-    if any(channel not in stated_channels for channel in channels):
-        problems.append("the certificate states another law of chance than its claims")
-    return problems
-
-
-def _bounds_answer(claim: Mapping[str, Any]) -> bool:
-    """Whether a claim bounds the answers in one column."""
-    return bool(claim["property"] == "epsilon" and claim["measure"] == "answer_epsilon")
-
-
-def _bounds_basket(claim: Mapping[str, Any]) -> bool:
-    """Whether a claim bounds what a basket tells."""
-    return bool(claim["property"] in _BUDGETS and claim["measure"] != "answer_epsilon")
 
 
 def _list_figure_problems(body: Mapping[str, Any], published_table: AnyTable) -> list[str]:

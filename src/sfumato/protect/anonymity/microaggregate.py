@@ -80,6 +80,16 @@ class Microaggregate(Method):
         """k-anonymity."""
         return list_model_promises([{"model": "k_anonymity", "k": parameters["k"]}] if "k" in parameters else [])
 
+    @classmethod
+    def list_certain_claims(cls, parameters: Mapping[str, Any]) -> tuple[frozenset[str], ...]:
+        """It suppresses nobody."""
+        return (frozenset({"suppressed_share"}),)
+
+    @classmethod
+    def list_change_kinds(cls, parameters: Mapping[str, Any]) -> Mapping[str, ChangeKind] | None:
+        """Named columns are aggregated; the roles say which if none is named."""
+        return None if parameters["columns"] is None else dict.fromkeys(parameters["columns"], ChangeKind.MEANS)
+
     def footprint(self, data: Table) -> Footprint:
         """The columns that are aggregated."""
         return trace_classes(data, further=self._choose_columns(data))

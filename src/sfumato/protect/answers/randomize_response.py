@@ -30,7 +30,7 @@ from sfumato.protect.answers.answer_memory import AnswerDraws, draw_memory, open
 from sfumato.protect.answers.asked_column import AskedColumn, cast_given_answers, list_answer_texts, spell_category
 from sfumato.protect.claims import claim_nobody_named
 from sfumato.protect.footprint import Footprint, trace_columns
-from sfumato.protect.method import Method
+from sfumato.protect.method import Method, require_each
 from sfumato.protect.named_columns import ask_published, list_names
 from sfumato.public.answer_channel import NO_ANSWER, AnswerChannel, AnswerLaw, design_channel
 from sfumato.public.sealed_key import draw_bytes
@@ -134,6 +134,12 @@ class RandomizeResponse(Method):
     def list_change_kinds(cls, parameters: Mapping[str, Any]) -> Mapping[str, ChangeKind] | None:
         """Each column of answers is randomized."""
         return dict.fromkeys(list_names(parameters["column"]), ChangeKind.ANSWERED)
+
+    @classmethod
+    def list_certain_claims(cls, parameters: Mapping[str, Any]) -> tuple[frozenset[str], ...]:
+        """A budget of several columns together only if there are several."""
+        several_claims = {"epsilon_in_all"} if len(set(list_names(parameters["column"]))) == 1 else set()
+        return require_each(cls.file_claims - several_claims)
 
     @classmethod
     def may_claim(cls, parameters: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:

@@ -23,7 +23,7 @@ from sfumato.details import AnswerDetails
 from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.protect.baskets.basket_draws import BasketRows, count_expected_items, distort_baskets
 from sfumato.protect.baskets.distortion_claims import claim_distortion, round_claimed
-from sfumato.protect.method import Method
+from sfumato.protect.method import Method, require_each
 from sfumato.public.basket_distortion import ITEMS, BasketDistortion, DistortionLaw
 from sfumato.randomness import Randomness
 from sfumato.release import Number, Release
@@ -126,6 +126,12 @@ class RandomizeBaskets(Method):
                 'items, as in items = ["beer", "nuts"]; or, if it may be public which items occur, set items = '
                 '"from_data"'
             )
+
+    @classmethod
+    def list_certain_claims(cls, parameters: Mapping[str, Any]) -> tuple[frozenset[str], ...]:
+        """A budget of whole baskets only if each item is drawn by itself."""
+        mask_claims = set() if parameters["operator"] == "mask" else {"epsilon_in_all"}
+        return require_each(cls.file_claims - mask_claims)
 
     @classmethod
     def may_claim(cls, parameters: Mapping[str, Any], arguments: Mapping[str, Any]) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -27,7 +27,7 @@ from sfumato.private.keystream import make_keyed_generator
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets
 from sfumato.protect.claims import spell_others
 from sfumato.protect.data_checks import refuse_unfit
-from sfumato.protect.method import KeyedMethod
+from sfumato.protect.method import KeyedMethod, require_each
 from sfumato.public.codes.item_key import ItemKey
 from sfumato.public.codes.provider_checks import draw_spot_checks
 from sfumato.public.sealed_key import draw_bytes, draw_codes, fingerprint_baskets, refuse_other_baskets
@@ -77,6 +77,11 @@ class EncodeItems(KeyedMethod):
     """Of `one_to_n`: how many codes belong to no item; by default half as many as there are items."""
     noise: float = Field(default=0.5, ge=0.0)
     """Of `one_to_n`: how many random codes a basket gets on average, as a share of its own."""
+
+    @classmethod
+    def list_certain_claims(cls, parameters: Mapping[str, Any]) -> tuple[frozenset[str], ...]:
+        """Padded codes share their supports; others add no basket."""
+        return require_each(("shared_support",) if parameters["kind"] == "padded" else ("baskets",))
 
     def new_key(self, data: Baskets, randomness: Randomness | None = None) -> Key:
         """Draw codes, and what is added to hide their supports; a new key gives new codes."""

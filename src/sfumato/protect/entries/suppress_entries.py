@@ -142,6 +142,11 @@ class SuppressEntries(Method):
     """Continue blanking until learners also guess at most this share of private entries, at the upper confidence
     bound; it is claimed, and checked with learners trained anew."""
 
+    @classmethod
+    def list_certain_claims(cls, parameters: Mapping[str, Any]) -> tuple[frozenset[str], ...]:
+        """Numbers are few only in columns that it cuts into intervals."""
+        return super().list_certain_claims(parameters) if parameters["discretize"] else ()
+
     @model_validator(mode="after")
     def _check_search(self) -> SuppressEntries:
         if self.search == "grades_once" and self.learner_risk is not None:

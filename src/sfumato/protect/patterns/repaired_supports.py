@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from sfumato.protect.method import Method
+from sfumato.protect.method import Method, require_each
 from sfumato.public.thresholds import CrowdThresholds
 
 
 class RepairedSupports(Method):
     """A method with the parameters `k`, `min_support` and `repair`."""
+
+    least_threshold_fields: ClassVar[Mapping[str, str]] = {"least_support": "k"}
 
     if TYPE_CHECKING:  # each method documents its own
         repair: Literal["additive", "suppressive", "none"]
@@ -25,6 +27,13 @@ class RepairedSupports(Method):
     def find_repair(cls, parameters: Mapping[str, Any]) -> str | None:
         """The repair that the policy names, or the default."""
         return str(parameters.get("repair", cls.model_fields["repair"].default))
+
+    @classmethod
+    def list_certain_claims(cls, parameters: Mapping[str, Any]) -> tuple[frozenset[str], ...]:
+        """With a repair, that nothing follows about few people: how surely depends on the number of items."""
+        safety = frozenset({"inferable_patterns", "derivable_patterns"})
+        other_claims = require_each(cls.file_claims - safety)
+        return other_claims if cls.find_repair(parameters) == "none" else (*other_claims, safety)
 
     @property
     def maturity(self) -> str:  # type: ignore[override]

@@ -150,6 +150,11 @@ class Synthesize(Method):
         """Every row of a full release is drawn."""
         return bool(parameters.get("kind", "full") == "full")
 
+    @classmethod
+    def list_change_kinds(cls, parameters: Mapping[str, Any]) -> Mapping[str, ChangeKind] | None:
+        """Named columns are drawn; the roles say which if none is named."""
+        return None if parameters["columns"] is None else dict.fromkeys(parameters["columns"], ChangeKind.DRAWN)
+
     @property
     def must_be_alone(self) -> bool:
         """A full release has no row of the originals."""

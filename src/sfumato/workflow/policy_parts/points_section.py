@@ -11,6 +11,11 @@ from pydantic import Field, field_validator, model_validator
 from sfumato.data.places.region_builders import GridRegions, RegionBuilder
 from sfumato.description import Description
 
+_TRIPS = "Each sequence is one trip, and k counts trips: what the trips of one person tell together was not tried."
+_CELL_NAMES = "The grid spans all points: what the names of its cells tell about the outermost ones was not tried."
+POINT_CAVEATS = (_TRIPS, _CELL_NAMES)
+"""What may not be examined because of how points become sequences, as a certificate says it."""
+
 
 class PointsSection(Description):
     """Trajectories: what the coordinates are, which regions they become, and where one trajectory ends."""
@@ -50,12 +55,8 @@ class PointsSection(Description):
 
     def list_caveats(self) -> tuple[str, ...]:
         """What is not examined because of how points become sequences: the same for all points."""
-        trips = (
-            "Each sequence is one trip, and k counts trips: what the trips of one person tell together was not tried."
-        )
-        names = "The grid spans all points: what the names of its cells tell about the outermost ones was not tried."
-        spans = getattr(self.regions, "bounds", ()) is None
-        return (*((trips,) if self.split is not None else ()), *((names,) if spans else ()))
+        is_caveat = {_TRIPS: self.split is not None, _CELL_NAMES: getattr(self.regions, "bounds", ()) is None}
+        return tuple(caveat for caveat in POINT_CAVEATS if is_caveat[caveat])
 
     def build_arguments(self) -> dict[str, Any]:
         """What `Sequences.from_points` takes besides the points and the columns of id and time."""
