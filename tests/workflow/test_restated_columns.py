@@ -420,3 +420,16 @@ def test_a_changed_field_is_accepted_only_if_nobody_can_check_it(
             assert sf.verify(tmp_path).problems, (path, other)
         else:
             sf.verify(tmp_path)  # neither crashes nor hangs
+
+
+@pytest.mark.parametrize("name", ["1", "8", "-1", "is", "most 2"])
+def test_a_column_may_be_named_like_a_part_of_a_sentence(tmp_path: Path, name: str) -> None:
+    frame = pl.DataFrame({name: [number / 10 for number in range(-180, 180, 3)]})
+    table = sf.Table.of(frame, {name: "insensitive"})
+    policy = {
+        "protect": [{"method": "top_code", "columns": [name], "k": 2, "ends": "both"}],
+        "accept": {name: "a test"},
+    }
+    finished_run = sf.run(table, policy, out=tmp_path / "out")
+    assert finished_run.published
+    assert sf.verify(tmp_path / "out").problems == ()

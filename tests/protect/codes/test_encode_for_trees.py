@@ -342,3 +342,13 @@ def test_codes_are_released_in_any_order_and_without_numbers(tmp_path: Path, ord
     result = sf.run(sf.Policy.model_validate(policy), tmp_path / "out")
     assert result.published
     assert [finding.measured for finding in result.findings if finding.property == "trees_that_differ"] == [0]
+
+
+@pytest.mark.parametrize("values", [[0.0], [7.0], [0.0, 1.0], [-3.0]])
+def test_few_numbers_are_never_their_own_codes(values: list[float]) -> None:
+    numbers, pieces = np.array(values), ValuePieces(np.array([0]), np.array([True]), len(values))
+    for seed in range(100):
+        codes = draw_value_codes(
+            numbers, pieces, is_rising=True, permute=True, curves=CURVES, chance=chance(seed)
+        ).numbers
+        assert not np.array_equal(numbers, codes)

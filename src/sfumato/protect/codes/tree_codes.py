@@ -119,7 +119,10 @@ def draw_value_codes(
     total = int(begin[-1] + widths[-1])
     if not is_rising:
         steps = total - 1 - steps
-    return ValueCodes(steps + _draw_offset(values, total, decimals, chance), decimals)
+    codes = ValueCodes(steps + _draw_offset(values, total, decimals, chance), decimals)
+    while np.array_equal(codes.numbers, values):  # by chance, where there are few: these would be no codes
+        codes = ValueCodes(steps + _draw_offset(values, total, decimals, chance), decimals)
+    return codes
 
 
 def _place_in_pieces(values: Floats, pieces: ValuePieces, piece: Ints, bends: PieceCurves) -> Floats:
