@@ -125,8 +125,8 @@ def test_a_limit_that_is_cut_off_is_noticed(monkeypatch: pytest.MonkeyPatch) -> 
     assert find_cut_limit(result) == ""
     state = sf.RoundNumbers.state_claims
 
-    def cut_limit(self: sf.RoundNumbers, table: sf.Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
-        claims = state(self, table, names)
+    def cut_limit(self: sf.RoundNumbers, table: sf.Table) -> tuple[Claim, ...]:
+        claims = state(self, table)
         most = float(table.frame["age"].abs().max())  # type: ignore[arg-type]
         return tuple(c.model_copy(update={"threshold": min(float(c.threshold), most)}) for c in claims)
 

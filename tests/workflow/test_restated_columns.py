@@ -206,6 +206,7 @@ FORGERIES: dict[str, Forgery] = {
     "more words of limits": Forgery("coarse", change_claim("miscoded_cells", meaning="Nobody can be found.")),
     "more words of groups": Forgery("coarse", change_claim("cells_grouped_wrongly", meaning="Nobody can be found.")),
     "words of kept columns": Forgery("coarse", change_claim("kept_cells_changed", meaning="Nobody can be found.")),
+    "words beside drawn columns": Forgery("drawn", change_claim("kept_cells_changed", meaning="Nobody can be found.")),
     "more that is unchecked": Forgery("coarse", leave_unchecked("All attacks known to science were tried.")),
     "unchecked points of a table": Forgery("coarse", leave_unchecked(*POINT_CAVEATS)),
     "an empty sentence of sequences": Forgery("tours", leave_unchecked("")),

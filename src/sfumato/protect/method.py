@@ -145,6 +145,12 @@ class Method(Description, ABC):
         """Which matches count of the patterns that it hides, with these public parameters; by default all."""
         return GapLimits()
 
+    def state_claims(self, table: Table) -> tuple[Claim, ...]:
+        """The claims whose sentences follow from its public parameters and from the names and roles of the columns of a
+        table, whose rows are not read: anyone can compare these sentences. None if the data are in every sentence.
+        """
+        return ()
+
     @classmethod
     def list_promises(cls, parameters: Mapping[str, Any]) -> tuple[Claim, ...]:
         """The claims of privacy models that it makes with these public parameters."""

@@ -85,7 +85,7 @@ class GroupRareValues(Method):
         return Release(
             data=published_table,
             method=self,
-            claims=self.state_claims(data, names),
+            claims=self.state_claims(data),
             losses={"loss": sum(differs) / (len(data) * len(names)), "grouped_cells": sum(differs)},
             details=AnonymityDetails(rows=np.arange(len(data), dtype=np.int64)),
             changes=state_changes(self, data, published_table, dict.fromkeys(names, ChangeKind.GROUPED)),
@@ -116,8 +116,9 @@ class GroupRareValues(Method):
         group_mask = cells.is_in([value for value in group if value is not None]).fill_null(None in group)
         return pl.repeat(self.label, len(cells), eager=True).zip_with(group_mask, cells).alias(column.name)
 
-    def state_claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
-        """All claims; of the table, only the names and roles of its columns are read."""
+    def state_claims(self, table: Table) -> tuple[Claim, ...]:
+        """All claims."""
+        names = tuple(dict.fromkeys(self.columns))
         arguments = {"columns": names}
         columns_text = join_names(names)
         return (

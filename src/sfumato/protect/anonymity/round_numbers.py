@@ -81,7 +81,7 @@ class RoundNumbers(Method):
         return Release(
             data=published_table,
             method=self,
-            claims=self.state_claims(data, names),
+            claims=self.state_claims(data),
             losses={"loss": changed_count / known_count if known_count else 0.0, "rounded_cells": changed_count},
             details=AnonymityDetails(rows=np.arange(len(data), dtype=np.int64)),
             changes=state_changes(self, data, published_table, dict.fromkeys(names, ChangeKind.ROUNDED)),
@@ -108,8 +108,9 @@ class RoundNumbers(Method):
                     "too large for this step; raise step, or mark them missing"
                 )
 
-    def state_claims(self, table: Table, names: tuple[str, ...]) -> tuple[Claim, ...]:
-        """All claims; of the table, only the names and roles of its columns are read."""
+    def state_claims(self, table: Table) -> tuple[Claim, ...]:
+        """All claims."""
+        names = tuple(dict.fromkeys(self.columns))
         columns_text, step, half = join_names(names), simplify_number(self.step), simplify_number(self.step / 2)
         return (
             claim_multiples(names, step),

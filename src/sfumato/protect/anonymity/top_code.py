@@ -21,7 +21,7 @@ from sfumato.arrays import Ints
 from sfumato.change import ChangeKind, state_changes
 from sfumato.data.hierarchies.coarse_range import narrow_range
 from sfumato.details import AnonymityDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, quote_names
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, count_noun, quote_names
 from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals, simplify_number
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
@@ -164,7 +164,8 @@ class TopCode(Method):
         infinite_count = known_numbers.count_rows(~values.is_finite()) if values.dtype.is_float() else 0
         if infinite_count:
             raise DataError(
-                f'{source}: the column "{name}" has infinite numbers in {infinite_count} rows; mark them missing'
+                f'{source}: the column "{name}" has infinite numbers in {count_noun(infinite_count, "row")}; mark them '
+                "missing"
             )
         low, high = self._choose_ends(known_numbers, source, name)
         # Whether limits are whole must not tell whether a number beyond them, which nobody sees, has decimals.
@@ -186,8 +187,8 @@ class TopCode(Method):
         end_count = max(self.k, ceil(self.share * count))
         if 2 * end_count > count:
             raise ImpossibleRelease(
-                f'{source}: "{name}" has {count} numbers, fewer than twice the {end_count} that one end needs; lower k '
-                "or share, or give caps and floors"
+                f'{source}: "{name}" has {count_noun(count, "number")}, fewer than twice the {end_count} that one end '
+                "needs; lower k or share, or give caps and floors"
             )
         return known_numbers.take(end_count - 1), known_numbers.take(count - end_count)
 
@@ -201,9 +202,13 @@ class TopCode(Method):
         limit_counts += [known_numbers.count_rows(known_numbers.values >= limits.cap)] if limits.cap is not None else []
         if min(limit_counts) < self.k:
             raise ImpossibleRelease(
-                f"{column}: only {min(limit_counts)} rows would have the given cap or floor, and {self.k} must; "
-                "move it inward, or omit it to derive it from the data"
+                f"{column}: only {count_noun(min(limit_counts), 'row')} would have the given cap or floor, and "
+                f"{self.k} must; move it inward, or omit it to derive it from the data"
             )
+
+    def state_claims(self, table: Table) -> tuple[Claim, ...]:
+        """That numbers within the limits stay: the other claims name limits, which may come from the data."""
+        return tuple(claim_others_uncoded(name, {}) for name in self.columns)
 
     def _list_claims(self, table: Table, limits: Mapping[str, Limits]) -> tuple[Claim, ...]:
         limit_claims = [claim for name in limits for claim in limits[name].claims(name, self.k)]
@@ -278,8 +283,13 @@ class Limits(NamedTuple):
                 arguments=arguments,
                 meaning=f"At least {k} rows have each limit of {name}.",
             ),
-            claim_with_originals("miscoded_cells", 0, "exactly", arguments, f"No other number of {name} was changed."),
+            claim_others_uncoded(name, arguments),
         )
+
+
+def claim_others_uncoded(name: str, arguments: Mapping[str, Any]) -> Claim:
+    """Numbers within the limits are the originals."""
+    return claim_with_originals("miscoded_cells", 0, "exactly", arguments, f"No other number of {name} was changed.")
 
 
 def _is_given_limit(limit: Number | None, given_limit: Number | None, to_whole: Callable[[float], int]) -> bool:

@@ -280,6 +280,10 @@ class Synthesize(Method):
         }
         return replace(published_table, hierarchies=MappingProxyType(hierarchies))
 
+    def state_claims(self, table: Table) -> tuple[Claim, ...]:
+        """That nothing else was changed: the other claims are about what the columns hold."""
+        return (_claim_only_drawn(()),) if self.kind == "partial" else ()
+
     def _list_claims(
         self,
         table: Table,
@@ -308,10 +312,7 @@ class Synthesize(Method):
             arguments = {"fewest": self.min_leaf, "columns": words}
             claims.append(claim_with_originals("rare_words", 0, "exactly", arguments, meaning))
         if self.kind == "partial":
-            meaning = "Nothing but the drawn columns was changed."
-            claims.append(
-                claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": tuple(kept_names)}, meaning)
-            )
+            claims.append(_claim_only_drawn(kept_names))
         elif self.copies != "allow":
             claims.append(
                 claim_with_originals("copied_uniques", 0, "exactly", {}, "No row equals an original that is unique.")
@@ -392,6 +393,11 @@ class _EncodedColumns(NamedTuple):
     learnt_columns: dict[str, SynthesisColumn]
     drawn_columns: list[str]
     """The columns to draw, in order."""
+
+
+def _claim_only_drawn(kept_names: Sequence[str]) -> Claim:
+    meaning = "Nothing but the drawn columns was changed."
+    return claim_with_originals("kept_cells_changed", 0, "exactly", {"columns": tuple(kept_names)}, meaning)
 
 
 def _has_many_words(column: SynthesisColumn) -> bool:
