@@ -98,7 +98,10 @@ def name_things(account: RunAccount) -> str:
     """What a release is made of: people, unless the rows are synthetic; rules if they come with their two sides."""
     if isinstance(account.published_data, Rules):
         return "rules"
-    return "rows" if are_rows_drawn(account) else wording.ROW_NOUNS[account.certificate["data"]["shape"]]
+    if are_rows_drawn(account):
+        return "rows"
+    shape = str(account.certificate["data"]["shape"])
+    return "people" if shape == "table" else shape
 
 
 def count_things(account: RunAccount) -> int:

@@ -32,9 +32,8 @@ from sfumato.workflow import pipeline
 from sfumato.workflow.finished_run import Run, RunFiles
 from sfumato.workflow.policy import DEMO, Policy
 from sfumato.workflow.recorded_policy import IN_MEMORY
+from sfumato.workflow.shapes.file_shapes import get_shape
 from sfumato.workflow.stored.stored_support import choose_run_engine
-
-_SHAPES: dict[str, type] = {"baskets": Baskets, "sequences": Sequences}
 
 
 def run(
@@ -188,7 +187,7 @@ def _group_roles(roles: Mapping[str, Any] | None, data: Any) -> dict[str, list[s
 def _build_original(data: Any, policy: Policy) -> Any:
     """The originals in the shape that the first method takes."""
     if policy.shape != "table":
-        kind = _SHAPES[policy.shape]
+        kind = get_shape(policy.shape).kind
         if isinstance(data, Baskets | Sequences | Table) and not isinstance(data, kind):
             raise DataError(f"{policy.protect[0].method} takes {kind.__name__}, not {type(data).__name__}")
         return data if isinstance(data, kind) else kind.of(data)  # type: ignore[attr-defined]

@@ -118,9 +118,6 @@ KNOWS = {
 }
 """What an attacker knows, where that is not columns."""
 
-ROW_NOUNS = {"table": "people", "baskets": "baskets", "sequences": "sequences", "patterns": "patterns"}
-"""What a release of each shape is made of."""
-
 GATES = {
     "max_linking_risk": ("Linking risk", "The share of people found by linking, at the upper end of its interval."),
     "max_record_risk": ("Risk of one person", "The largest probability that linking finds one particular person."),
