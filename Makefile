@@ -37,7 +37,7 @@ $(VENV)/spark: $(VENV)/dev requirements/spark.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/spark.txt
 	@touch $@
 
-demo: $(VENV)/run  ## the main job on a built-in population; prints where the report is
+demo: $(VENV)/run  ## the whole workflow on a built-in population; prints where the report is
 	$(BIN)/sfumato demo --out $(OUT)
 
 test: $(VENV)/dev  ## every test but those marked slow

@@ -77,7 +77,7 @@ def _set_up_root(
 
 @app.command(name="demo")
 def run_demo(out: Out = None, as_json: Json = False) -> None:
-    """Run the main job on a built-in population of 20,000 invented people; no file needed."""
+    """Run the whole workflow on a built-in population of 20,000 invented people; no file needed."""
     from importlib.resources import files
 
     from sfumato.workflow.audit import audit

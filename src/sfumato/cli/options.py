@@ -25,7 +25,7 @@ MinedData = Annotated[
     str,
     typer.Argument(
         help="Baskets (FIMI, SPMF, long form, comma-separated); sequences (SPMF, or long form with --sequences); a "
-        "table with --private; a release folder of randomized baskets, or with --column or --target."
+        "table with --private; a release folder: of randomized baskets, or of a table with --column or --target."
     ),
 ]
 MiningOut = Annotated[
