@@ -82,7 +82,7 @@ def test_the_form_is_that_of_spmf(tmp_path: Path) -> None:
         ("@BASKETS=5\n #SUP: 3\n", "no item"),
         ("@BASKETS=5\n@BASKETS=6\n1 #SUP: 3\n", "2 different numbers"),
         ("@BASKETS=5\n1 #SUP: 6\n", "1 of 1 supports"),
-        ("@BASKETS=5\n1 #SUP: 3\n1 #SUP: 2\n", "1 itemsets are repeated"),
+        ("@BASKETS=5\n1 #SUP: 3\n1 #SUP: 2\n", "1 itemset is repeated"),
     ],
 )
 def test_bad_files_are_named(tmp_path: Path, text: str, match: str) -> None:
@@ -95,7 +95,7 @@ def test_bad_files_are_named(tmp_path: Path, text: str, match: str) -> None:
 def test_bad_input_is_named() -> None:
     with pytest.raises(sf.DataError, match="put it in a list"):
         Patterns.of({"milk": 3}, 3)
-    with pytest.raises(sf.DataError, match="1 itemsets are empty"):
+    with pytest.raises(sf.DataError, match="1 itemset is empty"):
         Patterns.of({(): 3}, 3)
     with pytest.raises(sf.DataError, match="1 of 1 supports are not whole"):
         Patterns.of([(["a"], 0.5)], 3)  # type: ignore[list-item]

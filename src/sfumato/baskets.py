@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Codes, Ints
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 
 Item = int | str
 Items = tuple[Item, ...]
@@ -216,7 +216,9 @@ def rank_items(items: Items, codes: npt.NDArray[np.integer]) -> RankedItems:
     if signed_codes.ndim != 1 or (signed_codes.size and not 0 <= signed_codes.min() <= signed_codes.max() < len(items)):
         raise DataError(f"item codes must be a one-dimensional array of numbers from 0 to {len(items) - 1}")
     if len(set(items)) != len(items):
-        raise DataError(f"{len(items) - len(set(items))} items of the vocabulary are repeated")
+        raise DataError(
+            f"{count_noun(len(items) - len(set(items)), 'repeated item')} in the vocabulary; name each item once"
+        )
     is_used = np.zeros(len(items), dtype=np.bool_)
     for stretch in _split_into_stretches(signed_codes.size):
         is_used[signed_codes[stretch]] = True

@@ -13,6 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from sfumato.errors import count_noun
+
 ROWS, COLUMNS, LONGEST, SENTENCE = 5, 20, 60, 2000
 STAYS = "For the custodian: this holds facts about the originals."
 _CELL = "text-align:left;vertical-align:top;padding:.15em 1em .15em 0;border-bottom:1px solid rgba(128,128,128,.35)"
@@ -79,8 +81,8 @@ def render_summary(frame: pl.DataFrame, notes: dict[str, list[str]]) -> str:
 
 def _render_columns(frame: pl.DataFrame, notes: dict[str, list[str]], rows: Iterable[Sequence[Any]], more: int) -> str:
     shown_columns = frame.columns[:COLUMNS]
-    rest = [f"{more:,} more rows"] if more > 0 else []
-    rest += [f"{frame.width - len(shown_columns)} more columns"] if frame.width > len(shown_columns) else []
+    rest = [count_noun(more, "more row")] if more > 0 else []
+    rest += [count_noun(frame.width - len(shown_columns), "more column")] if frame.width > len(shown_columns) else []
     grid = render_grid([(name, *notes.get(name, ())) for name in shown_columns], rows)
     return grid + render_sentences([f"… and {' and '.join(rest)}"] if rest else [])
 

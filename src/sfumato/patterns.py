@@ -17,7 +17,7 @@ import pyarrow as pa
 from sfumato.arrays import Codes, Flags, Ints
 from sfumato.baskets import Baskets, Item, Items
 from sfumato.data.reading.arrow_memory import copy_numbers
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 
 Sets = pl.DataFrame | Mapping[Any, int] | Iterable[tuple[Iterable[Item], int]]
 
@@ -168,12 +168,13 @@ def _order_sets(sets: Baskets, lengths: Ints) -> Ints:
     """By length, then by items; an empty or repeated set is refused."""
     if (lengths == 0).any():
         raise DataError(
-            f"{int((lengths == 0).sum())} itemsets are empty; remove them, since the number of baskets is their support"
+            f"{count_noun(int((lengths == 0).sum()), 'itemset is', 'itemsets are')} empty; remove such ones, since "
+            "the number of baskets is their support"
         )
     padded_codes = np.full((len(sets), int(lengths.max(initial=0))), -1, dtype=np.int32)
     padded_codes[np.arange(padded_codes.shape[1]) < lengths[:, None]] = sets.codes
     order = np.lexsort((*padded_codes.T[::-1], lengths)) if len(sets) else np.zeros(0, dtype=np.int64)
     repeat_count = int((np.diff(padded_codes[order], axis=0) == 0).all(axis=1).sum()) if len(sets) else 0
     if repeat_count:
-        raise DataError(f"{repeat_count} itemsets are repeated; give each one support")
+        raise DataError(f"{count_noun(repeat_count, 'itemset is', 'itemsets are')} repeated; give each one support")
     return order

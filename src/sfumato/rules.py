@@ -20,7 +20,7 @@ import polars as pl
 from sfumato.arrays import Ints
 from sfumato.baskets import Item, Items
 from sfumato.data.items.rule_set_files import RuleCount, RuleSet, read_rule_set, write_rule_set
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 from sfumato.patterns import Patterns
 
 EMPTY_SIDE = -1
@@ -65,7 +65,7 @@ class Rules(Patterns):
             key=lambda pair: _rank(patterns, *pair),
         )
         if len(pairs) != len(counts):
-            raise DataError(f"{len(counts) - len(pairs)} rules are repeated; give each once")
+            raise DataError(f"{count_noun(len(counts) - len(pairs), 'rule is', 'rules are')} repeated; give each once")
         columns = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
         arrays = (patterns.items, patterns.offsets, patterns.codes, patterns.supports, baskets)
         return cls(*arrays, None, np.ascontiguousarray(columns[0]), np.ascontiguousarray(columns[1]))

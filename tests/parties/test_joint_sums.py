@@ -91,7 +91,7 @@ def test_no_number_of_a_site_is_sent_in_the_open() -> None:
 @pytest.mark.parametrize(
     ("change", "error", "words"),
     [
-        ({"decimals": 1}, DataError, '2 cells of the column "cost" have more than 1 decimal'),
+        ({"decimals": 1}, DataError, '"cost": 2 numbers have more than 1 decimal'),
         ({"decimals": 10}, PolicyError, "from 0 to 9"),
         ({"floor": 1}, PolicyError, "floor must be"),
         ({"columns": []}, PolicyError, "one or more names"),
@@ -120,7 +120,7 @@ def test_columns_of_text_and_two_sites_are_refused() -> None:
 @pytest.mark.parametrize(
     ("categories", "error", "words"),
     [
-        ({"sex": ["m"], "ill": ["no"]}, DataError, '1 cells of the column "sex" are not in the agreed list'),
+        ({"sex": ["m"], "ill": ["no"]}, DataError, '"sex": 1 cell is not in the agreed list'),
         ({"sex": ["f", "f"]}, PolicyError, "different texts"),
         ({"sex": "fm"}, PolicyError, "different texts"),
         ({"sex": []}, PolicyError, "one or more"),

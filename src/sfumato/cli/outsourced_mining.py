@@ -17,6 +17,7 @@ from sfumato.cli.option_needs import ALWAYS
 from sfumato.cli.options import Json, Passphrase
 from sfumato.cli.terminal import print_json, print_line, show_progress
 from sfumato.cli.written_files import refuse_unsafe_outputs
+from sfumato.errors import count_noun
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,7 +57,9 @@ def requests_command(
     if as_json:
         print_json({"requests": len(requests), "written": str(out)})
     else:
-        print_line(f"{len(requests):,} requests, written to {out}. The provider gets them with the filters.")
+        print_line(
+            f"{count_noun(len(requests), 'request')}, written to {out}. The provider gets them with the filters."
+        )
 
 
 def mine_released_filters(
@@ -116,7 +119,8 @@ def _refuse_rule_file(file: Path) -> None:
 def _explain_checks(decoding: DecodedMining) -> list[str]:
     """What is known about the result, in sentences."""
     kept_count, rows = len(decoding.itemsets), decoding.itemsets.rows
-    result = f"{kept_count:,} itemsets with a support of {decoding.least:,} or more in {rows:,} baskets"
+    itemsets, baskets = count_noun(kept_count, "itemset"), count_noun(rows, "basket")
+    result = f"{itemsets} with a support of {decoding.least:,} or more in {baskets}"
     removal_text = f"{decoding.returned_count - kept_count:,} of them false, too rare, or the same items in other codes"
     sentences = [f"{result}; the provider returned {decoding.returned_count:,}, {removal_text}."]
     if not decoding.is_exact:

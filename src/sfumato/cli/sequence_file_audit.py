@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from sfumato.cli.terminal import print_json, print_line, show_progress
+from sfumato.errors import count_noun
 
 if TYPE_CHECKING:
     from sfumato.cli.audit_command import AuditedFile
@@ -73,7 +74,8 @@ def _read_sequences(data: str, is_points: bool, separator: str | None, columns: 
 
 
 def _print_lengths(findings: SequenceAudit) -> None:
-    print_line(f"{findings.source}: {findings.sequences:,} sequences of {findings.items:,} different items")
+    counts = f"{count_noun(findings.sequences, 'sequence')} of {count_noun(findings.items, 'different item')}"
+    print_line(f"{findings.source}: {counts}")
     lengths = f"{findings.shortest:,} to {findings.longest:,}, half of them up to {findings.median_length:g}"
     empty = f"; {findings.empty:,} have none" if findings.empty else ""
     print_line(f"Elements in a sequence: {lengths}{empty}")

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sfumato.arrays import Flags, Ints
-from sfumato.errors import DataError, PartyError, PolicyError, quote_names
+from sfumato.errors import DataError, PartyError, PolicyError, count_noun, quote_names
 from sfumato.parties.arithmetic.shamir import compare_shared_sums
 from sfumato.parties.protocols.agreement import agree_on_parameters, confirm_result
 from sfumato.parties.protocols.scalar_product import FLOOR, check_floor
@@ -204,8 +204,10 @@ def _add_column(table: Table, column: str, decimals: int) -> tuple[int, int]:
     )
     if is_wrong.any():
         raise DataError(
-            f'{table.source}: {int(is_wrong.sum())} cells of the column "{column}" have more than {decimals} decimal '
-            "places, or are too large or not finite; round them, or raise decimals at every site"
+            f'{table.source}: "{column}": {count_noun(int(is_wrong.sum()), "number has", "numbers have")} more than '
+            f"{decimals} decimal "
+            "places, or cannot be added, being too large or not finite; round such numbers, or raise decimals at "
+            "every site"
         )
     total = sum(map(int, scaled_numbers.tolist()))
     if abs(total) >= 1 << 54 or len(cells) >= MOST_COUNT:

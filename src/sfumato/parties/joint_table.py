@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.errors import DataError, PolicyError, count_noun, quote_names
 from sfumato.parties.joint_sums import SumWords, SupportedSums, check_columns, open_supported, refuse_two_sites
 from sfumato.parties.protocols.agreement import agree_on_parameters, confirm_result
 from sfumato.parties.protocols.scalar_product import FLOOR, check_floor
@@ -157,8 +157,9 @@ def _count_own(table: Table, question: TableQuestion) -> Ints:
         unknown = int((~cells[column].is_in(list(values))).sum())
         if unknown:
             raise DataError(
-                f'{table.source}: {unknown} cells of the column "{column}" are not in the agreed list of values; add '
-                "what they hold to the list at every site, or clean them"
+                f'{table.source}: "{column}": {count_noun(unknown, "cell is", "cells are")} not in the agreed list '
+                "of values; add "
+                "such values to the list at every site, or clean the cells"
             )
     counts = Counter(cells.iter_rows())
     return np.array([counts[combination] for combination in question.list_combinations()], dtype=np.int64)

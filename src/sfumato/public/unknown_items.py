@@ -20,7 +20,7 @@ import numpy as np
 
 from sfumato.arrays import Codes, Flags
 from sfumato.baskets import Baskets, Item
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 from sfumato.release import Release
 
 MARK = "?"
@@ -49,7 +49,9 @@ def mark_unknowns(known_baskets: Baskets, rows: Sequence[int], items: Sequence[I
     """The baskets in which it is unknown whether basket `rows[i]` holds `items[i]`, which it does not certainly."""
     marked_count = sum(str(item).endswith(MARK) for item in (*known_baskets.items, *items))
     if marked_count:
-        raise DataError(f'{marked_count} items end in "{MARK}", which marks an unknown; rename them first')
+        raise DataError(
+            f'{count_noun(marked_count, "item ends", "items end")} in "{MARK}", which marks an unknown; rename first'
+        )
     names: dict[str, int] = {str(item): position for position, item in enumerate(known_baskets.items)}
     new = [names.setdefault(f"{item}{MARK}", len(names)) for item in items]
     owners = np.concatenate(

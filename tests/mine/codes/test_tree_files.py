@@ -115,7 +115,7 @@ def test_text_of_another_key_or_cut_off_is_refused(tmp_path: Path) -> None:
         with pytest.raises(sf.DataError, match="not what export_text would write"):
             read_tree(path)
     path.write_text(whole.replace("feature_0", "z"))
-    with pytest.raises(sf.PolicyError, match="not the release's columns"):
+    with pytest.raises(sf.PolicyError, match="not among the release's columns"):
         job.decoded(path)
     path.write_text("Once upon a time")
     with pytest.raises(sf.DataError, match="not a tree written by export_text"):

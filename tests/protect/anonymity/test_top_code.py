@@ -68,7 +68,7 @@ def test_given_limits_need_no_others() -> None:
     assert coded([1, 5, 6], k=2, caps={"x": 5}) == [1, 5, 5]
     assert coded([1, 2, 6], k=2, ends="bottom", floors={"x": 2.0}) == [2, 2, 6]
     assert coded([1, 2, 6, 7], k=2, ends="both", floors={"x": 2}, caps={"x": 6}) == [2, 2, 6, 6]
-    with pytest.raises(sf.ImpossibleRelease, match="only 1 rows"):
+    with pytest.raises(sf.ImpossibleRelease, match="only 1 row would"):
         coded([1, 5, 6], k=2, caps={"x": 6})
 
 

@@ -57,7 +57,7 @@ class TestNaming:
     def test_a_file_of_rules_needs_a_confidence(self, tmp_path: Path) -> None:
         file = tmp_path / "secret.txt"
         file.write_text("rye bread ==> oat milk\n", encoding="utf-8")
-        with pytest.raises(PolicyError, match="1 lines are rules"):
+        with pytest.raises(PolicyError, match="1 line is a rule"):
             HideRules(rules=str(file), min_support=2).protect(Baskets.of(SHOP))
 
     @pytest.mark.parametrize(
@@ -242,9 +242,9 @@ class TestUnknowns:
 
     def test_items_that_end_in_the_mark_are_refused(self) -> None:
         rows = Baskets.of([["a", "b", "why?"], ["a", "b"], ["a"]])
-        with pytest.raises(DataError, match="1 items end in"):
+        with pytest.raises(DataError, match="1 item ends in"):
             HideRules(rules="a ==> b", min_support=1, min_confidence=0.5, strategy="block").protect(rows)
-        with pytest.raises(DataError, match="1 items end in"):
+        with pytest.raises(DataError, match="1 item ends in"):
             mark_unknowns(Baskets.of([["a"]]), [0], ["b?"])
 
     def test_every_unknown_that_hides_has_a_decoy(self) -> None:

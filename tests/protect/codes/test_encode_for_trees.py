@@ -223,7 +223,7 @@ def test_another_table_is_refused_or_encoded_where_that_is_exact() -> None:
     key = method.new_key(table)
     first_rows = sf.Table.of(table.frame.head(20))
     assert method.protect(first_rows, key).data.frame.equals(method.protect(table, key).data.frame.head(20))
-    with pytest.raises(sf.DataError, match=r'1 cells of "age" hold values that are not in the key'):
+    with pytest.raises(sf.DataError, match='"age": the key has no code for 1 cell, and another'):
         method.protect(table_of({"age": [7], "pay": [table.frame["pay"][0]], "risk": ["low"]}), key)
     with pytest.raises(sf.DataError, match='another table, with the columns "pay"'):
         method.protect(table_of({"age": [20], "risk": ["low"]}), key)
@@ -250,7 +250,7 @@ def test_bad_input() -> None:
         EncodeForTrees(target="age", columns=("risk",)).new_key(table)
     with pytest.raises(sf.PolicyError, match="create one with new_key"):
         EncodeForTrees(target="risk").protect(table)
-    with pytest.raises(sf.DataError, match="exceed 32-bit floats"):
+    with pytest.raises(sf.DataError, match=r"exceeds? 32-bit floats"):
         EncodeForTrees(target="y").new_key(table_of({"x": [1e300, 2.0], "y": ["a", "b"]}))
     with pytest.raises(ValidationError):
         EncodeForTrees(target="y", pieces=0)

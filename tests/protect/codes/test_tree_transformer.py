@@ -74,9 +74,9 @@ def test_in_a_pipeline_and_decoded() -> None:
 def test_what_is_not_known_is_refused_and_the_key_is_not_pickled() -> None:
     cells, classes = data(2)
     transformer = TreeTransformer().fit(cells, classes)
-    with pytest.raises(sf.DataError, match='1 cells of "x0" hold values that are not in the key'):
+    with pytest.raises(sf.DataError, match='"x0": the key has no code for 1 cell, and another'):
         transformer.transform([[999.0, cells[0, 1]]])
-    with pytest.raises(sf.DataError, match="not codes of this key"):
+    with pytest.raises(sf.DataError, match="1 cell is not a code of this key"):
         transformer.inverse_transform([[-999.5, 0.001]])
     with pytest.raises(TypeError, match="Key is saved by"):
         pickle.dumps(transformer)

@@ -117,7 +117,7 @@ def test_what_does_not_run_is_said(fields: dict[str, Any], words: str) -> None:
         ({"columns": ("d",)}, PolicyError, 'name "d", which is not a column'),
         ({"where": {"a": ("nobody",)}}, PolicyError, r"the specification \(where\) fits no published cell"),
         ({"columns": ("name",)}, PolicyError, "fits no published cell"),
-        (((90, "a"),), DataError, "1 private entries are outside the table, which has 90 rows"),
+        (((90, "a"),), DataError, "1 private entry is outside the table, which has 90 rows"),
     ],
 )
 def test_wrong_entries_are_refused_as_in_memory(private: Any, error: type[Exception], words: str) -> None:

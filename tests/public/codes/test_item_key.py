@@ -134,7 +134,9 @@ def test_wrong_counts_of_larger_sets_are_noticed_with_the_originals() -> None:
     key = without_spot_checks(key)
     longest = itemsets["items"].list.len().max()
     lower = pl.when(pl.col("items").list.len() == longest).then(pl.col("support") - 1).otherwise(pl.col("support"))
-    with pytest.raises(sf.DataError, match="different supports in the originals"):
+    with pytest.raises(
+        sf.DataError, match=r"has another support in the originals|have another support in the originals"
+    ):
         decode_itemsets(itemsets.with_columns(lower.alias("support")), key, data, 1)
 
 
@@ -165,7 +167,7 @@ def test_a_provider_who_mined_higher_is_noticed_by_missing_codes(method: Any) ->
     release = method.protect(data, key).data
     mined = mine_filters(release, filter_requests(key), 5) if isinstance(method, sf.EncodeBloom) else None
     higher = frequent_itemsets(release, 5) if mined is None else mined
-    with pytest.raises(sf.DataError, match="codes have a support of 2 or more"):
+    with pytest.raises(sf.DataError, match="codes with a support of 2 or more"):
         decode_itemsets(higher, key, min_support=2)
     assert decode_itemsets(higher, key, min_support=5).height <= higher.height
     no_itemsets = higher.clear()
@@ -176,7 +178,7 @@ def test_a_provider_who_mined_higher_is_noticed_by_missing_codes(method: Any) ->
 def test_left_out_itemsets_fail_spot_checks(method: EncodeItems | EncodeBloom) -> None:
     _, key, itemsets = encoded(method)
     short = itemsets.filter(pl.col("items").list.len() == 1)
-    with pytest.raises(sf.DataError, match=r"whose support the key knows, [1-9]"):
+    with pytest.raises(sf.DataError, match=r"the provider did not return [1-9]"):
         decode_itemsets(short, key, min_support=2)
     assert decode_mining(itemsets, key, min_support=2).spot_checks > 3
     assert decode_itemsets(short, without_spot_checks(key), min_support=2).height > 0
@@ -205,7 +207,7 @@ def test_no_left_out_itemset_gets_past_the_originals(
     cheated = itemsets.filter(
         pl.Series([not image <= set(itemset) for itemset in itemsets["items"].to_list()], dtype=pl.Boolean)
     )
-    with pytest.raises(sf.DataError, match="were not found"):
+    with pytest.raises(sf.DataError, match="did not return"):
         decode_itemsets(cheated, without_spot_checks(key), data, least)
 
 

@@ -21,7 +21,7 @@ from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.reading.table_reader import TextFormat, read_frame
 from sfumato.description import Description
-from sfumato.errors import DataError, PolicyError, ask_meant, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, count_noun, quote_names
 
 ColumnReference = str | int
 
@@ -327,7 +327,8 @@ class ListedEntries:
         far = sum(row >= height for row in self.rows) + sum(column not in column_index for column in self.columns)
         if far:
             raise DataError(
-                f"{self.source}: {far} private entries are outside the table, which has {height} rows, counted from 0, "
+                f"{self.source}: {count_noun(far, 'private entry is', 'private entries are')} outside the table, "
+                f"which has {height} rows, counted from 0, "
                 f"and {len(names)} columns"
             )
         columns = np.array([column_index[column] for column in self.columns], dtype=np.int64)

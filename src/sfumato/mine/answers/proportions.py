@@ -19,7 +19,7 @@ import polars as pl
 
 from sfumato.arrays import Bytes, Flags, Floats, Ints
 from sfumato.data.hierarchies.hierarchy import spell_cells
-from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.errors import DataError, PolicyError, count_noun, quote_names
 from sfumato.mine.answers.joint_tables import (
     RowAnswers,
     count_joint_answers,
@@ -275,7 +275,8 @@ def encode_answers(cells: pl.Series, channel: AnswerChannel, name: str) -> Ints:
     strange = int((codes == STRANGE).sum())
     if strange:
         raise DataError(
-            f'"{name}": {strange} cells match none of its {len(channel.categories)} categories; take the answers and '
+            f'"{name}": {count_noun(strange, "cell matches", "cells match")} none of its {len(channel.categories)} '
+            "categories; take the answers and "
             "their `public` description from the same release, unchanged"
         )
     return codes

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 from sfumato.public.codes.learner_columns import is_learnable_type
 from sfumato.table import Table
 
@@ -83,7 +83,8 @@ class Booster:
         unfit = [n for n in names if n not in table.frame.columns or not is_learnable_type(table.frame[n].dtype)]
         if unfit:
             raise DataError(
-                f"{table.source}: {len(unfit)} columns of the trees are not columns of numbers in the table"
+                f"{table.source}: the table lacks {count_noun(len(unfit), 'column')} of the trees, or they have no "
+                "numbers"
             )
         cells = table.frame.select(names).cast(dict.fromkeys(names, float)).fill_null(float("nan")).to_numpy()
         return self.round_cells(cells)

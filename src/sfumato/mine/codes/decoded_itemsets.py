@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.baskets import Baskets, Items
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.key import Key
 from sfumato.mine.baskets.association_rules import derive_rule_frame
 from sfumato.mine.baskets.itemsets import Itemsets, list_itemsets
@@ -152,9 +152,15 @@ def _recount(
         for items, count in true.items()
     )
     if wrong and may_be_high:
-        raise DataError(f"{wrong} itemsets have too small a support in the filters; the provider's counts are wrong")
+        raise DataError(
+            f"{count_noun(wrong, 'itemset has', 'itemsets have')} too small a support in the filters; the provider's "
+            "counts are wrong"
+        )
     if wrong:
-        raise DataError(f"{wrong} itemsets have different supports in the originals; the provider's counts are wrong")
+        raise DataError(
+            f"{count_noun(wrong, 'itemset has', 'itemsets have')} another support in the originals; the provider's "
+            "counts are wrong"
+        )
     return true
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Bytes, Floats, Ints
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.public.codes.tree_key import TreeKey
 
 _LINE = re.compile(r"^(?P<bars>(?:\|   )*)\|--- (?P<said>.*)$")
@@ -54,7 +54,10 @@ class WrittenTree:
         else:
             unknown = [name for name in self.features if name not in names]
             if unknown:
-                raise PolicyError(f"{self.source}: {len(unknown)} columns are not the release's columns of numbers")
+                raise PolicyError(
+                    f"{self.source}: {count_noun(len(unknown), 'column is', 'columns are')} not among the "
+                    "release's columns of numbers"
+                )
             column_places = np.array([names.index(name) for name in self.features], dtype=np.int64)
         tests = self.left >= 0
         if int(self.feature[tests].max(initial=-1)) >= len(column_places):
@@ -121,7 +124,8 @@ class WrittenTree:
         misplaced_mask |= (lower >= self.threshold - slack) | (upper <= self.threshold + slack)
         if bool(misplaced_mask[tests].any()):
             raise DataError(
-                f"{self.source}: {int(misplaced_mask[tests].sum())} thresholds do not lie half-way between two codes "
+                f"{self.source}: {count_noun(int(misplaced_mask[tests].sum()), 'threshold is', 'thresholds are')} "
+                "not half-way between two codes "
                 "of the rows that reach them: the model was not trained on this table under this key, or its "
                 "thresholds are rounded too much (export_text has decimals=…)"
             )

@@ -18,7 +18,7 @@ from pydantic import Field, field_validator, model_validator
 from sfumato.baskets import Baskets, Item, Items
 from sfumato.data.items.rule_files import ARROW, parse_itemset, parse_rule, read_rule_file
 from sfumato.details import HidingDetails
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.protect.baskets.basket_columns import CHANGED_ITEMS, BasketDraft, ItemChange, compute_change_losses
 from sfumato.protect.baskets.decoys import choose_decoys, refuse_bare_unknowns
 from sfumato.protect.baskets.hiding_claims import claim_all_baskets, claim_no_foreign_items, claim_nothing_shows
@@ -204,7 +204,8 @@ class HideRules(Method):
         rule_file = read_rule_file(self.file)
         if rule_file.rules and self.min_confidence is None:
             raise PolicyError(
-                f"{self.file}: {len(rule_file.rules)} lines are rules, which need a confidence: give min_confidence"
+                f"{self.file}: {count_noun(len(rule_file.rules), 'line is a rule', 'lines are rules')}; rules need a "
+                "confidence: give min_confidence"
             )
         return SecretSets((*self.rules, *rule_file.rules), (*self.itemsets, *rule_file.itemsets))
 

@@ -108,7 +108,8 @@ def _refuse_two_readings(data: Vocabulary, sides: Sequence[Items]) -> None:
     )
     if unclear:
         raise PolicyError(
-            f"{unclear} sides of rules or itemsets can be read as several items or as one whose name contains a comma "
+            f"{count_noun(unclear, 'side')} of rules or itemsets can be read as several items or as one whose name "
+            "has a comma "
             "or a blank; put that name in double quotes, or list the several items in another order"
         )
 

@@ -178,7 +178,10 @@ def _blank_features(features: LearnerFeatures, rows: Ints, columns: Ints) -> Lea
 def _refuse_visible_secrets(frame: pl.DataFrame, secrets: pl.DataFrame) -> None:
     absent = set(secrets["column"].to_list()) - set(frame.columns)
     if absent:
-        raise DataError(f"{len(absent)} columns with private entries are not columns of the table")
+        raise DataError(
+            f"{count_noun(len(absent), 'column with private entries is', 'columns with private entries are')} not in "
+            "the table"
+        )
     visible = sum(
         int(frame[str(name)].gather(part["row"]).is_not_null().sum()) for (name,), part in secrets.group_by("column")
     )

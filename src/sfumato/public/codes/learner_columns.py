@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints, Singles
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 
 _Task = TypeVar("_Task")
 _TaskResult = TypeVar("_TaskResult")
@@ -42,7 +42,8 @@ def convert_for_learners(column: pl.Series, source: str) -> Singles:
     infinite = int(np.isinf(cells).sum())
     if infinite:
         raise DataError(
-            f'{source}: {infinite} numbers of "{column.name}" exceed 32-bit floats, which trees use; '
+            f'{source}: "{column.name}": {count_noun(infinite, "number exceeds", "numbers exceed")} 32-bit floats, '
+            "which trees use; "
             "divide the column by a power of ten"
         )
     return np.asarray(cells)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sfumato.baskets import Baskets
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 from sfumato.public.codes.item_columns import build_full_column, build_item_columns, intersect_items
 from sfumato.runtime.progress import report_progress
 
@@ -78,9 +78,9 @@ def refuse_failed_spot_checks(
     )
     if missing or wrong:
         raise DataError(
-            f"of {len(checks)} frequent itemsets whose support the key knows, {missing} were not found and {wrong} "
-            "have a wrong support; the provider left itemsets out or miscounted. Ask again, set min_support to the one "
-            "that was mined, or set max_length if you asked for short itemsets only"
+            f"the key knows the support of {count_noun(len(checks), 'frequent itemset')}: the provider did not return "
+            f"{missing}, and {wrong} came with a wrong support, so it left itemsets out or miscounted. Ask again, set "
+            "min_support to the one that was mined, or set max_length if you asked for short itemsets only"
         )
 
 
@@ -91,7 +91,8 @@ def refuse_incomplete_sets(counts: Mapping[CodeSet, int]) -> None:
     )
     if gaps or frozenset() in counts:
         raise DataError(
-            f"{gaps} subsets of itemsets are missing or rarer than the whole; mine all frequent itemsets "
+            f"{count_noun(gaps, 'subset of an itemset is', 'subsets of itemsets are')} missing or rarer than the "
+            "whole; mine all frequent itemsets "
             '(kind "all"), not the closed or maximal ones'
         )
 
@@ -115,8 +116,9 @@ def refuse_missing_codes(counts: Mapping[CodeSet, int], code_supports: Mapping[i
     missing = sum(count >= least and frozenset({code}) not in counts for code, count in code_supports.items())
     if missing:
         raise DataError(
-            f"{missing} codes have a support of {least} or more in this key's release, but were not found; the "
-            "provider mined with a higher threshold or left itemsets out. Ask for all itemsets from that support on, "
+            f"of the codes with a support of {least} or more in this key's release, the provider did not return "
+            f"{missing:,}: it mined with a higher threshold or left itemsets out. Ask for all itemsets from that "
+            "support on, "
             "or set min_support to the one that was mined"
         )
 
@@ -152,8 +154,9 @@ def refuse_left_out(itemsets: Collection[ItemIndices], baskets: Baskets, least: 
         left_out += sum(count >= least for count in count_original_supports(candidates, baskets).values())
     if left_out:
         raise DataError(
-            f"at least {left_out} itemsets with a support of {least} or more in the originals were not found; the "
-            "provider mined with a higher threshold or left itemsets out. Ask again, set min_support to the one that "
+            f"of the itemsets with a support of {least} or more in the originals, the provider did not return at least "
+            f"{left_out:,}: it mined with a higher threshold or left itemsets out. Ask again, set min_support to the "
+            "one that "
             "was mined, or set max_length if you asked for short itemsets only"
         )
 

@@ -20,7 +20,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Singles
 from sfumato.data.hierarchies.hierarchy import spell_cells
-from sfumato.errors import DataError, quote_names
+from sfumato.errors import DataError, count_noun, quote_names
 from sfumato.key import Key
 from sfumato.public.codes.learner_columns import convert_for_learners, find_class_ranges, look_up_cells, map_in_threads
 from sfumato.public.sealed_key import seal_key, unseal_key
@@ -78,8 +78,9 @@ class ColumnKey:
         strange = int(((places < 0) & ~np.isnan(cells)).sum())
         if strange:
             raise DataError(
-                f'{source}: {strange} cells of "{self.name}" hold values that are not in the key, and a code for '
-                "them could change the tree; draw a new key for this table"
+                f'{source}: "{self.name}": the key has no code for {count_noun(strange, "cell")}, and another code '
+                "could "
+                "change the tree; draw a new key for this table"
             )
         return places
 
@@ -111,7 +112,8 @@ class ColumnKey:
         code_places = np.minimum(np.searchsorted(in_order, codes), len(in_order) - 1)
         strange = int(((in_order[code_places] != codes) & ~np.isnan(codes)).sum())
         if strange:
-            raise DataError(f'{source}: {strange} cells of "{self.name}" are not codes of this key')
+            cells = count_noun(strange, "cell is not a code", "cells are not codes")
+            raise DataError(f'{source}: "{self.name}": {cells} of this key')
         return np.where(np.isnan(codes), np.nan, self.values[order[code_places]])
 
 
@@ -137,7 +139,7 @@ class ValueNames:
         strange = int((numbers < -1).sum())
         if strange:
             raise DataError(
-                f'{source}: {strange} cells of "{column.name}" hold values that are not in the key; draw a new key'
+                f'{source}: "{column.name}": the key has no code for {count_noun(strange, "cell")}; draw a new key'
             )
         return numbers
 

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.baskets import Baskets, Item
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.workflow.drafts.draft_methods import Purpose, round_down
 from sfumato.workflow.drafts.toml_text import comment_out, write_comment, write_entry, write_value
 
@@ -38,7 +38,10 @@ def choose_support(baskets: Baskets, source: str, k: int) -> FrequentItemsets:
     from sfumato.mine.baskets.itemsets import frequent_itemsets
 
     if len(baskets) < 2 or not baskets.items:
-        raise DataError(f"{source}: there are {len(baskets)} baskets with {len(baskets.items)} items; add some")
+        raise DataError(
+            f"{source}: only {count_noun(len(baskets), 'basket')} with {count_noun(len(baskets.items), 'item')}; add "
+            "some"
+        )
     best: FrequentItemsets | None = None
     for share in SUPPORTS:
         exact = max(k, round(share * len(baskets)))
@@ -152,7 +155,7 @@ def _choose_secret(baskets: Baskets, frequent: FrequentItemsets) -> tuple[list[A
 def _write_item_codes(baskets: Baskets, source: str, k: int | None) -> list[str]:
     items = len(baskets.items)
     if items < 2:
-        raise DataError(f"{source}: there are {items} items, and a code hides an item among others; add some")
+        raise DataError(f"{source}: only {count_noun(items, 'item')}, and a code hides an item among others; add some")
     return [
         "[[protect]]",
         *write_comment("Replaces items by codes. Itemsets that are mined from the codes are decoded exactly."),

@@ -21,7 +21,10 @@ SUPPORTS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
 def write_sequence_methods(sequences: Sequences, source: str, purpose: Purpose, k: int | None) -> list[str]:
     """The sections [[protect]], [[attack]] and [gate]."""
     if len(sequences) < 2 or not sequences.items:
-        raise DataError(f"{source}: there are {len(sequences)} sequences with {len(sequences.items)} items; add some")
+        raise DataError(
+            f"{source}: only {count_noun(len(sequences), 'sequence')} with "
+            f"{count_noun(len(sequences.items), 'item')}; add some"
+        )
     if purpose in ("synthetic", "outsource"):
         purpose_text = "for synthetic" if purpose == "synthetic" else f"to {purpose}"
         raise PolicyError(f"{source}: there is no method {purpose_text} sequences; choose publish, share or hide")
