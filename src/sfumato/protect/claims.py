@@ -57,6 +57,12 @@ def claim_with_originals(
     )
 
 
+def claim_count(name: str, measure: str, count: int, noun: str) -> Claim:
+    """How many rows, baskets or sequences are published, as anyone can count."""
+    published_text = f"1 {noun} is published." if count == 1 else f"{count} {noun}s are published."
+    return Claim(property=name, threshold=count, bound="exactly", measure=measure, meaning=published_text)
+
+
 def claim_others_kept(table: Table, changed_columns: Collection[str]) -> Claim:
     """No published column but the changed ones differs from the originals."""
     kept_columns = tuple(name for name in table.frame.columns if name not in {*changed_columns, *table.identifying})

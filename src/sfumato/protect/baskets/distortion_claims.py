@@ -8,7 +8,7 @@ from math import exp
 from typing import Any
 
 from sfumato.bound_words import round_up, spell_at_most
-from sfumato.protect.claims import claim_with_originals
+from sfumato.protect.claims import claim_count, claim_with_originals
 from sfumato.public.basket_distortion import BasketDistortion
 from sfumato.release import Claim
 
@@ -38,13 +38,7 @@ def claim_distortion(distortion: BasketDistortion, baskets: int, *, has_given_it
             f"{ERRORS:g} standard errors (an honest release fails less than once in a million times).",
         ),
         *(_claim_sizes(distortion) if is_cut_and_paste else ()),
-        Claim(
-            property="baskets",
-            threshold=baskets,
-            bound="exactly",
-            measure="basket_count",
-            meaning=f"{baskets} baskets are published.",
-        ),
+        claim_count("baskets", "basket_count", baskets, "basket"),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sized
 
+from sfumato.protect.claims import claim_count
 from sfumato.release import Claim
 
 ClaimArguments = dict[str, str | int | float | tuple[str, ...]]
@@ -49,10 +50,4 @@ def claim_no_foreign_items(unknown_mark: str = "") -> Claim:
 
 def claim_all_baskets(data: Sized) -> Claim:
     """The same number of baskets is published, in the same order."""
-    return Claim(
-        property="baskets",
-        threshold=len(data),
-        bound="exactly",
-        measure="basket_count",
-        meaning=f"{len(data)} baskets are published.",
-    )
+    return claim_count("baskets", "basket_count", len(data), "basket")

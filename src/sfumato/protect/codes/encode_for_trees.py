@@ -26,7 +26,7 @@ from sfumato.details import CodeDetails
 from sfumato.errors import DataError, PolicyError, ask_meant, count_noun, quote_names
 from sfumato.key import Key
 from sfumato.mine.codes.c45 import MOST_CLASSES
-from sfumato.protect.claims import claim_nobody_named, claim_others_kept
+from sfumato.protect.claims import claim_count, claim_nobody_named, claim_others_kept
 from sfumato.protect.codes.column_pieces import choose_bp, choose_max_mp, find_value_classes
 from sfumato.protect.codes.tree_codes import CURVES, Curve, draw_value_codes
 from sfumato.protect.method import KeyedMethod
@@ -169,15 +169,7 @@ class EncodeForTrees(KeyedMethod):
         claims.append(self._claim_same_trees(data, ties))
         if self.columns is not None and data.roles:
             claims.append(claim_others_kept(data, self._list_coded_columns(data)))
-        claims.append(
-            Claim(
-                property="rows_kept",
-                threshold=len(data),
-                bound="exactly",
-                measure="rows",
-                meaning=f"{len(data)} rows are published.",
-            )
-        )
+        claims.append(claim_count("rows_kept", "rows", len(data), "row"))
         return tuple(claims)
 
     def _claim_same_trees(self, data: Table, ties: bool) -> Claim:

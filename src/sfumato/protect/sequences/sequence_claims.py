@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from sfumato.protect.claims import claim_count
 from sfumato.release import Claim
 from sfumato.sequences import Sequences
 
@@ -38,13 +39,7 @@ def claim_original_support(k: int) -> Claim:
 
 def claim_all_sequences(data: Sequences) -> Claim:
     """The same number of sequences is published."""
-    return Claim(
-        property="sequences",
-        threshold=len(data),
-        bound="exactly",
-        measure="sequence_count",
-        meaning=f"{len(data)} sequences are published.",
-    )
+    return claim_count("sequences", "sequence_count", len(data), "sequence")
 
 
 def claim_patterns_hidden(max_gap: int | None, window: int | None) -> Claim:
