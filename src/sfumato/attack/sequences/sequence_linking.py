@@ -243,9 +243,10 @@ class _SearchedTraces:
         arrays = distinct.arrays
         code_of = {(str(item), 0): code for code, item in enumerate(sequences.items)}
         if order != "ordered":
-            repeats = _number_repeats(arrays[2], np.diff(arrays[1][arrays[0]]))
-            kinds, numbers = np.unique(repeats * len(sequences.items) + arrays[2], return_inverse=True)
-            arrays = (*arrays[:2], numbers.astype(np.int32))
+            offsets, element_offsets, codes = arrays
+            repeats = _number_repeats(codes, np.diff(element_offsets[offsets]))
+            kinds, numbers = np.unique(repeats * len(sequences.items) + codes, return_inverse=True)
+            arrays = (offsets, element_offsets, numbers.astype(np.int32))
             pairs = (divmod(kind, len(sequences.items)) for kind in kinds.tolist())
             code_of = {(str(sequences.items[item]), repeat): code for code, (repeat, item) in enumerate(pairs)}
         index = index_rows(*arrays, max(len(code_of), 1))

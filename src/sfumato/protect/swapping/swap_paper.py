@@ -54,6 +54,29 @@ class _SwapClass(NamedTuple):
         return self.true != self.current
 
 
+class _Queue(NamedTuple):
+    """Records that may take a category, the cheapest first."""
+
+    records: list[int]
+    costs: list[int]
+
+
+class _Pairing(NamedTuple):
+    """Two queues whose records may swap with each other."""
+
+    first: _Queue
+    other: _Queue
+
+
+class _NextSwap(NamedTuple):
+    """The cheapest swap of a pairing that was not looked at yet."""
+
+    cost: int
+    pairing: int
+    first_index: int
+    other_index: int
+
+
 def draw_phase_one_answer(records: SwapRecords, chance: np.random.Generator) -> SwapAnswer:
     """An initial perturbed set: problem (1) for U and for V separately, the records drawn at random.
 
@@ -115,39 +138,39 @@ def _run_round(records: SwapRecords, record: Ints, current: Ints, deadline: floa
     """Step 3 of Table 2; changes `current`."""
     chances, own_categories, free = records.chances[record], records.own_categories[record], records.free[record]
     classes = _group_by_swap_class(own_categories, current, free, records.categories)
-    queues: dict[tuple[_SwapClass, int], tuple[list[int], list[int]]] = {}
+    queues: dict[tuple[_SwapClass, int], _Queue] = {}
 
-    def queue(swap_class: _SwapClass, target_category: int) -> tuple[list[int], list[int]]:
-        """The members of a class in the order of their costs to take a category, and these costs."""
+    def queue(swap_class: _SwapClass, target_category: int) -> _Queue:
+        """The members of a class that may take a category."""
         if (swap_class, target_category) not in queues:
             members = classes[swap_class]
             costs = chances[members, swap_class.current] - chances[members, target_category]
             order = np.argsort(costs, kind="stable")
-            queues[swap_class, target_category] = members[order].tolist(), costs[order].tolist()
+            queues[swap_class, target_category] = _Queue(members[order].tolist(), costs[order].tolist())
         return queues[swap_class, target_category]
 
     names = sorted(classes)
-    lines: list[Line] = []
+    pairings: list[_Pairing] = []
     for index, first in enumerate(names):
         if monotonic() > deadline:
             break
         partners = [other for other in names[index + 1 :] if is_admissible(first, other)]
-        lines += [(*queue(first, other.current), *queue(other, first.current)) for other in partners]
-    heap = [(line[1][0] + line[3][0], number, 0, 0) for number, line in enumerate(lines)]
+        pairings += [_Pairing(queue(first, other.current), queue(other, first.current)) for other in partners]
+    heap = [
+        _NextSwap(pairing.first.costs[0] + pairing.other.costs[0], number, 0, 0)
+        for number, pairing in enumerate(pairings)
+    ]
     heapify(heap)
-    return _swap_cheapest_first(heap, lines, current)
+    return _swap_cheapest_first(heap, pairings, current)
 
 
-Line = tuple[list[int], list[int], list[int], list[int]]
-
-
-def _swap_cheapest_first(heap: list[tuple[int, int, int, int]], lines: list[Line], current: Ints) -> list[RecordSwap]:
+def _swap_cheapest_first(heap: list[_NextSwap], pairings: list[_Pairing], current: Ints) -> list[RecordSwap]:
     """Repeatedly swap the cheapest pair of records that are both untouched while the cost is negative."""
     touched_records: set[int] = set()
     round_swaps: list[RecordSwap] = []
-    while heap and heap[0][0] < 0:
+    while heap and heap[0].cost < 0:
         cost, number, first_index, other_index = heap[0]
-        first_records, ones_costs, other_records, others_costs = lines[number]
+        (first_records, first_costs), (other_records, other_costs) = pairings[number]
         while first_index < len(first_records) and first_records[first_index] in touched_records:
             first_index += 1
         while other_index < len(other_records) and other_records[other_index] in touched_records:
@@ -155,13 +178,13 @@ def _swap_cheapest_first(heap: list[tuple[int, int, int, int]], lines: list[Line
         if first_index == len(first_records) or other_index == len(other_records):
             heappop(heap)
             continue
-        current_cost = ones_costs[first_index] + others_costs[other_index]
+        current_cost = first_costs[first_index] + other_costs[other_index]
         if current_cost == cost:
             first, other = first_records[first_index], other_records[other_index]
             current[first], current[other] = current[other], current[first]
             touched_records |= {first, other}
             round_swaps.append(RecordSwap(first, other, cost))
-        heapreplace(heap, (current_cost, number, first_index, other_index))
+        heapreplace(heap, _NextSwap(current_cost, number, first_index, other_index))
     return round_swaps
 
 
