@@ -53,16 +53,18 @@ def rank_by_marks(parts: ItemSplit, thresholds: ExactThresholds, hidden_rules: s
     marked_rules = _list_marked_rules(known_holders, mark_holders, thresholds, hidden_rules, len(parts.known_items))
     rests, distances, candidates = marked_rules.rests, marked_rules.distances, list(marked_rules.rests)
 
-    def by_share(rule: RuleNames) -> tuple[Any, ...]:
+    def rank_by_share(rule: RuleNames) -> tuple[Any, ...]:
         return -rests[rule].common_share, distances[rule]
 
-    def by_excess(rule: RuleNames) -> tuple[Any, ...]:
+    def rank_by_excess(rule: RuleNames) -> tuple[Any, ...]:
         return -rests[rule].over_share, distances[rule]
 
-    yield RuleRanking(candidates, by_share)
-    yield RuleRanking(candidates, by_excess)
+    yield RuleRanking(candidates, rank_by_share)
+    yield RuleRanking(candidates, rank_by_excess)
     explaining_order = _order_by_unexplained(marked_rules, known_holders, mark_holders, len(hidden_rules))
-    yield RuleRanking(candidates, lambda rule: (explaining_order.get(rule, len(explaining_order)), *by_excess(rule)))
+    yield RuleRanking(
+        candidates, lambda rule: (explaining_order.get(rule, len(explaining_order)), *rank_by_excess(rule))
+    )
 
 
 def _list_marked_rules(

@@ -150,16 +150,16 @@ class RareItemsets:
         key_of_itemset = {rare.items: key for rare, key in zip(rare_itemsets, keys, strict=True)}
         rules = [rule for rare in rare_itemsets for rule in self.sides.list_rules(rare.items)]
 
-        def by_rarity(rule: RuleNames) -> tuple[Any, ...]:
+        def rank_by_rarity(rule: RuleNames) -> tuple[Any, ...]:
             return key_of_itemset[rule[0] | rule[1]]
 
-        def by_left(rule: RuleNames) -> tuple[Any, ...]:
+        def rank_by_left(rule: RuleNames) -> tuple[Any, ...]:
             # The fewer baskets hold the left side, the surer the rule was.
             places = [self.pairs.places[name] for name in rule[0] if name in self.pairs.places]
-            return *by_rarity(rule), min(self.pairs.supports[places].tolist(), default=0)
+            return *rank_by_rarity(rule), min(self.pairs.supports[places].tolist(), default=0)
 
-        yield RuleRanking(rules, by_rarity)
-        yield RuleRanking(rules, by_left)
+        yield RuleRanking(rules, rank_by_rarity)
+        yield RuleRanking(rules, rank_by_left)
 
     def _list_first_pairs(self, wanted_count: int, rank_rarity: RankRarity) -> list[_RareItemset]:
         """The first pairs, as many as wanted, and those that are equal to the last of them."""

@@ -42,18 +42,20 @@ def rank_by_nearness(
     alone; and of these, those of two items. Ties go to the more frequent, then to the shorter rule, or are left.
     """
 
-    def by_share(rule: RuleNames) -> tuple[Any, ...]:
+    def rank_by_share(rule: RuleNames) -> tuple[Any, ...]:
         return thresholds.measure_lack(counts[rule]), -counts[rule].whole, len(rule[0]) + len(rule[1])
 
-    def by_baskets(rule: RuleNames) -> tuple[Any, ...]:
-        return thresholds.count_lacking(counts[rule]), *by_share(rule)
+    def rank_by_baskets(rule: RuleNames) -> tuple[Any, ...]:
+        return thresholds.count_lacking(counts[rule]), *rank_by_share(rule)
 
-    def by_confidence(rule: RuleNames) -> tuple[Any, ...]:
-        return counts[rule].whole < thresholds.least, *by_share(rule)
+    def rank_by_confidence(rule: RuleNames) -> tuple[Any, ...]:
+        return counts[rule].whole < thresholds.least, *rank_by_share(rule)
 
-    def by_pairs(rule: RuleNames) -> tuple[Any, ...]:
-        return len(rule[0] | rule[1]) > 2, *by_confidence(rule)
+    def rank_by_pairs(rule: RuleNames) -> tuple[Any, ...]:
+        return len(rule[0] | rule[1]) > 2, *rank_by_confidence(rule)
 
-    yield from (RuleRanking(candidates, rank) for rank in (by_share, by_baskets, by_confidence, by_pairs))
-    yield RuleRanking(candidates, lambda rule: by_share(rule)[:1])
-    yield RuleRanking(candidates, lambda rule: by_baskets(rule)[:1])
+    yield from (
+        RuleRanking(candidates, rank) for rank in (rank_by_share, rank_by_baskets, rank_by_confidence, rank_by_pairs)
+    )
+    yield RuleRanking(candidates, lambda rule: rank_by_share(rule)[:1])
+    yield RuleRanking(candidates, lambda rule: rank_by_baskets(rule)[:1])
