@@ -28,7 +28,6 @@ from sfumato.protect.anonymity.impossible_levels import explain_impossible
 from sfumato.protect.anonymity.local_recoding import (
     RecodedRows,
     compute_local_losses,
-    flag_starred_by_levels,
     recode_locally,
     recode_suppressed_rows,
     unite_starred_rows,
@@ -222,19 +221,20 @@ class Generalize(Method):
         hidden_columns = self._choose_hidden_columns(table, judge, suppressed_mask)
         published_table = self._build_published(table, grouping, recoded_rows, hidden_columns)
         losses = compute_local_losses(grouping, recoded_rows) if local else compute_level_losses(grouping, best.best)
-        classes = int(losses.pop("classes", best.best.classes))
         if self.weights:
             losses["weighted_loss"] = float(compute_loss(grouping, best.best, weights))
-        starred_count = int(flag_starred_by_levels(grouping, recoded_rows).sum()) if local else 0
-        losses |= {"starred_rows": starred_count} if local else {}
+        starred_count = int(losses.get("starred_rows", 0))
         details = collect_level_details(table, best, grouping, rows, numbers[suppressed_mask])
         details = replace(details, population=judge.find_population())
+        if local:
+            classes = int(losses.pop("classes"))
+            details = replace(details, levels={}, proven=False, recoding="local", classes=classes)
         return Release(
             data=published_table,
             method=self,
             claims=self.list_claims(table, grouping, bool(suppressed_mask.any()), hidden_columns, starred_count),
             losses={**losses, "dropped_rows": len(data) - len(table)},
-            details=replace(details, levels={}, proven=False, recoding="local", classes=classes) if local else details,
+            details=details,
             changes=state_blanked(
                 self.state_levels(table, grouping, recoded_rows, published_table), hidden_columns or ()
             ),

@@ -184,6 +184,7 @@ def compute_local_losses(grouping: Grouping, recoded_rows: RecodedRows) -> dict[
         "height": 0,
         "average_class_size": (grouping.rows - suppressed_count) / max(len(sizes), 1),
         "suppressed_rows": suppressed_count,
+        "starred_rows": int(flag_starred_by_levels(grouping, recoded_rows).sum()),
         "classes": len(sizes),
     }
 

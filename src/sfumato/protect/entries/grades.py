@@ -10,7 +10,7 @@ creates new ones. `run_grades_once` stops there nevertheless, for comparison wit
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from sfumato.arrays import Codes, Ints
 from sfumato.mine.entries.rule_arrays import RuleArrays
 from sfumato.protect.entries.entry_ledger import BlankingReason, DerivedEntries, EntryLedger, RuleMining
 from sfumato.runtime.progress import report_progress
+
+if TYPE_CHECKING:
+    from sfumato.kernels.entries.grades_weights import EntryWeighing, EntryWeights
 
 _CHUNK = 256
 """Entries blanked or rules weighed between two progress reports."""
@@ -103,31 +106,10 @@ class HeaviestEntries(NamedTuple):
 
 def blank_heaviest_first(ledger: EntryLedger, options: WeighingOptions) -> HeaviestEntries:
     """Blank entries of largest weight until no known rule is open; return which, in order, and why."""
-    from sfumato.kernels.entries.grades_weights import (
-        WEIGHT_BLOCK,
-        EntryWeighing,
-        EntryWeights,
-        blank_heaviest,
-        weigh_rules,
-    )
+    from sfumato.kernels.entries.grades_weights import EntryWeighing, blank_heaviest
 
-    entries, rules = ledger.codes.size, ledger.rule_count
-    blocks = -(-entries // WEIGHT_BLOCK)
-    weights = EntryWeights(
-        weight=np.zeros(entries, dtype=np.int64),
-        largest=np.zeros(blocks, dtype=np.int64),
-        stale=np.zeros(blocks, dtype=np.uint8),
-        shares=np.zeros((rules, 2), dtype=np.int64),
-        changed_rules=np.zeros(rules, dtype=np.int32),
-        changed_mask=np.zeros(rules, dtype=np.uint8),
-        many=np.zeros(1, dtype=np.int64),
-    )
     kernel_options = EntryWeighing(**asdict(options))
-    for begin in range(0, rules, _RULES):
-        report_progress("weighing rules", begin, rules)
-        weigh_rules(
-            ledger.ledger, ledger.books, weights, begin, min(begin + _RULES, rules), ledger.limits, kernel_options
-        )
+    weights = _weigh_entries(ledger, kernel_options)
     log, reason_codes, blanked_count = np.zeros(0, dtype=np.int64), np.zeros((0, 3), dtype=np.int32), 0
     while ledger.open:
         report_progress("blanking entries", blanked_count)
@@ -151,6 +133,28 @@ def blank_heaviest_first(ledger: EntryLedger, options: WeighingOptions) -> Heavi
             )
         )
     return HeaviestEntries(ledger.name_entries(log[:blanked_count]), reason_codes[:blanked_count].copy())
+
+
+def _weigh_entries(ledger: EntryLedger, kernel_options: EntryWeighing) -> EntryWeights:
+    """What blanking each entry is worth, before any is blanked."""
+    from sfumato.kernels.entries.grades_weights import WEIGHT_BLOCK, EntryWeights, weigh_rules
+
+    entries, rules = ledger.codes.size, ledger.rule_count
+    blocks = -(-entries // WEIGHT_BLOCK)
+    weights = EntryWeights(
+        weight=np.zeros(entries, dtype=np.int64),
+        largest=np.zeros(blocks, dtype=np.int64),
+        stale=np.zeros(blocks, dtype=np.uint8),
+        shares=np.zeros((rules, 2), dtype=np.int64),
+        changed_rules=np.zeros(rules, dtype=np.int32),
+        changed_mask=np.zeros(rules, dtype=np.uint8),
+        many=np.zeros(1, dtype=np.int64),
+    )
+    for begin in range(0, rules, _RULES):
+        report_progress("weighing rules", begin, rules)
+        end = min(begin + _RULES, rules)
+        weigh_rules(ledger.ledger, ledger.books, weights, begin, end, ledger.limits, kernel_options)
+    return weights
 
 
 def bound_entry_count(ledger: EntryLedger) -> int:

@@ -283,14 +283,15 @@ class SuppressEntries(Method):
             "learner_risk, or make fewer entries private"
         )
 
-    def _list_claims(self, data: Table, mining: RuleMining) -> tuple[Claim, ...]:
+    def _claim_no_rules(self, mining: RuleMining) -> Claim:
+        """No rule predicts a private entry, if the search for them was completed."""
         question = mining.question
         share = question.confidence
         rule = (
             f"a rule with {self._describe_left_side()} on its left side, support {question.least} or more and "
             f"confidence {share} or more"
         )
-        rules = Claim(
+        return Claim(
             property="adversarial_rules",
             threshold=0,
             bound="exactly",
@@ -307,6 +308,8 @@ class SuppressEntries(Method):
             if mining.complete
             else f"The search for rules was stopped by its budget: whether {rule} predicts a private entry is unknown.",
         )
+
+    def _list_claims(self, data: Table, mining: RuleMining) -> tuple[Claim, ...]:
         blank_claim = Claim(
             property="private_entries_blanked",
             threshold=0,
@@ -315,17 +318,11 @@ class SuppressEntries(Method):
             needs_original=True,
             meaning="No private entry is visible.",
         )
-        end_claim = Claim(
-            property="search_ended",
-            threshold=1,
-            bound="exactly",
-            measure="search_ended",
-            needs_original=True,
-            meaning="The search for rules was completed; no budget stopped it.",
-        )
+        end_meaning = "The search for rules was completed; no budget stopped it."
+        end_claim = claim_with_originals("search_ended", 1, "exactly", {}, end_meaning)
         budget_claims = () if mining.complete else (end_claim,)
         # The printed algorithm guarantees nothing about rules; whether it left some would be news about the secrets.
-        rule_claims = () if self.search == "grades_once" else (rules,)
+        rule_claims = () if self.search == "grades_once" else (self._claim_no_rules(mining),)
         return (
             *rule_claims,
             blank_claim,
