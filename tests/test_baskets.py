@@ -100,11 +100,11 @@ def test_the_repr_shows_counts_only() -> None:
     [
         (["secret"], "expected a list of items, got str"),
         ([7431], "got int"),
-        ([[7431.5, None], ["a"]], "2 items are neither integers nor text but NoneType, float"),
-        ([[True]], "1 items are neither integers nor text but bool"),
-        ([[7431 * 2**64]], "1 items are integers of more than 64 bits"),
-        ([["", "secret"]], "1 items are empty or not valid Unicode"),
-        ([["secret\ud800"]], "1 items are empty or not valid Unicode"),
+        ([[7431.5, None], ["a"]], "2 of 3 items are neither integers nor text but NoneType, float"),
+        ([[True]], "1 of [12] items are neither integers nor text but bool"),
+        ([[7431 * 2**64]], "1 of [12] items are integers of more than 64 bits"),
+        ([["", "secret"]], "1 of [12] items are empty or not valid Unicode"),
+        ([["secret\ud800"]], "1 of [12] items are empty or not valid Unicode"),
     ],
 )
 def test_odd_items_are_refused_without_being_shown(lists: Iterable[Any], message: str) -> None:
@@ -116,7 +116,7 @@ def test_odd_items_are_refused_without_being_shown(lists: Iterable[Any], message
 
 @pytest.mark.parametrize("ids", [["secret"], ["secret", "secret"], ["a", "b", "c"]])
 def test_ids_must_be_one_for_each_basket(ids: list[str]) -> None:
-    with pytest.raises(DataError, match="2 lists have") as error_info:
+    with pytest.raises(DataError, match=r"ids? for 2 lists,") as error_info:
         Baskets.of([["a"], ["b"]], ids=ids)
     assert "secret" not in str(error_info.value)
 

@@ -107,7 +107,7 @@ def test_bad_input_is_named() -> None:
         Patterns.of({}, -1)
     with pytest.raises(sf.PolicyError, match="complete_from"):
         Patterns.of({}, 3, 0)
-    with pytest.raises(sf.DataError, match="1 itemsets have 2 supports"):
+    with pytest.raises(sf.DataError, match="2 supports for 1 itemset"):
         Patterns(("a",), np.array([0, 1]), np.array([0], np.int32), np.array([1, 2]), 3)
 
 

@@ -83,7 +83,7 @@ def test_the_repr_shows_counts_only() -> None:
         (["secret"], "expected a list of elements, got str"),
         ([["secret", ["secret"]]], "1 of 2 elements are lists"),
         ([[["secret"], []]], "1 of 2 elements are empty"),
-        ([["secret", 1.5]], "1 items are neither integers nor text but float"),
+        ([["secret", 1.5]], "1 of 2 items are neither integers nor text but float"),
     ],
 )
 def test_odd_input_is_refused_without_being_shown(lists: Any, message: str) -> None:
@@ -93,7 +93,7 @@ def test_odd_input_is_refused_without_being_shown(lists: Any, message: str) -> N
 
 
 def test_ids_must_be_one_for_each_sequence() -> None:
-    with pytest.raises(DataError, match="1 lists have 2 ids"):
+    with pytest.raises(DataError, match="2 ids for 1 list,"):
         Sequences.of([["a"]], ids=["x", "y"])
 
 

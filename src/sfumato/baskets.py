@@ -169,17 +169,19 @@ def unify_items(values: Sequence[Item], noun: str) -> Items:
     if kinds - whole - text:
         wrong = sum(type(value) not in whole | text for value in values)
         names = ", ".join(sorted(kind.__name__ for kind in kinds - whole - text))
-        raise DataError(f"{wrong} {noun} are neither integers nor text but {names}; turn them into text")
+        raise DataError(
+            f"{wrong} of {len(values)} {noun} are neither integers nor text but {names}; turn them into text"
+        )
     if not text:
         numbers = tuple(map(int, values))
         if numbers and (min(numbers) < -(2**63) or max(numbers) >= 2**63):
             large = sum(not -(2**63) <= number < 2**63 for number in numbers)
-            raise DataError(f"{large} {noun} are integers of more than 64 bits; turn them into text")
+            raise DataError(f"{large} of {len(values)} {noun} are integers of more than 64 bits; turn them into text")
         return numbers
     words = tuple(str.__str__(value) if isinstance(value, str) else str(int(value)) for value in values)
     unwritable = sum(not word or not _is_unicode(word) for word in words)
     if unwritable:
-        raise DataError(f"{unwritable} {noun} are empty or not valid Unicode; give each a proper name")
+        raise DataError(f"{unwritable} of {len(values)} {noun} are empty or not valid Unicode; give each a proper name")
     return words
 
 
@@ -199,7 +201,10 @@ def check_ids(ids: Items, count: int) -> Items:
     """The ids, a distinct one for each of ``count`` lists."""
     values = unify_items(ids, "ids")
     if len(values) != count or len(set(values)) != count:
-        raise DataError(f"{count} lists have {len(values)} ids, {len(set(values))} of them distinct; give each its own")
+        raise DataError(
+            f"{count_noun(len(values), 'id')} for {count_noun(count, 'list')}, {len(set(values))} of them distinct; "
+            "give each list its own"
+        )
     return values
 
 

@@ -158,7 +158,7 @@ def _check_numbers(count: int, supports: Ints, baskets: int, complete_from: int 
     if complete_from is not None and (not isinstance(complete_from, int) or complete_from < 1):
         raise PolicyError("complete_from is a support: a whole number of baskets, 1 or more")
     if supports.ndim != 1 or supports.size != count:
-        raise DataError(f"{count} itemsets have {supports.size} supports; give one for each")
+        raise DataError(f"{count_noun(supports.size, 'support')} for {count_noun(count, 'itemset')}; give one for each")
     wrong = int(((supports < 0) | (supports > baskets)).sum())
     if wrong:
         raise DataError(f"{wrong} of {count} supports are below 0 or above {baskets}, the number of baskets")
@@ -168,8 +168,8 @@ def _order_sets(sets: Baskets, lengths: Ints) -> Ints:
     """By length, then by items; an empty or repeated set is refused."""
     if (lengths == 0).any():
         raise DataError(
-            f"{count_noun(int((lengths == 0).sum()), 'itemset is', 'itemsets are')} empty; remove such ones, since "
-            "the number of baskets is their support"
+            f"{count_noun(int((lengths == 0).sum()), 'itemset is', 'itemsets are')} empty; remove such ones, since the "
+            "number of baskets is their support"
         )
     padded_codes = np.full((len(sets), int(lengths.max(initial=0))), -1, dtype=np.int32)
     padded_codes[np.arange(padded_codes.shape[1]) < lengths[:, None]] = sets.codes

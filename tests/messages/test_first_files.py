@@ -30,7 +30,7 @@ REFUSED: dict[str, tuple[str | bytes, str]] = {
     "feed.xml": ('<?xml version="1.0"?><a/>', "this is an XML file, not a table"),
     "caret.csv": (write_rows("^"), f'{PARTED}give its separator: --separator "^"'),
     "blanks.txt": (write_rows("   "), f"{PARTED}save it as CSV"),
-    "title.csv": (write_rows(",", "Report\n"), "the first line has 1 cells, and 25 lines have 4; remove what is above"),
+    "title.csv": (write_rows(",", "Report\n"), "the first line has 1 cell, and 25 lines have 4; remove what is above"),
     "files.zip": (b"PK\x03\x04zzz", "an archive, or a damaged workbook; unpack an archive first"),
     "two_bytes.csv": (write_rows(";").encode("utf-16-le"), "name the encoding: utf-16-le"),
     "latin.csv": (LATIN, "name the file's encoding (latin-1, cp1252, utf-16, …) with --encoding"),

@@ -119,7 +119,7 @@ def test_statements_name_adversary_and_learnt_candidates() -> None:
     assert statement.bytes_sent > 0
 
 
-@pytest.mark.parametrize(("rows", "words"), [([], "has 0 entries"), ([["a"]], "has 1 entries")])
+@pytest.mark.parametrize(("rows", "words"), [([], "has 0 entries"), ([["a"]], "has 1 entry")])
 def test_statements_about_short_lists_are_true(rows: list[list[str]], words: str) -> None:
     """Of a list of no entries, "more than half of that" is false."""
     statement = sf.parties.mine_horizontal([rows] * 3, 0.5).statements[0]
@@ -172,7 +172,7 @@ def test_a_small_site_does_not_tell_the_names_of_its_rare_items_below_its_floor(
     """Of three baskets at 10 %, one is enough: every item there would be a candidate that all sites get to know."""
     sites = [[["flu"]] * 40, [["flu"]] * 40, [["flu"], ["flu"], ["flu", "rare illness"]]]
     frames: list[bytes] = []
-    with pytest.raises(PartyError, match="the names of 1 items that are in fewer than 3") as error_info:
+    with pytest.raises(PartyError, match="the names of 1 item in fewer than 3") as error_info:
         sf.parties.mine_horizontal(sites, 0.1, floor=3, tap=frames.append)
     assert "rare illness" not in str(error_info.value)
     assert not any(b"/key" in frame for frame in frames)

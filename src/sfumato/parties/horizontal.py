@@ -26,7 +26,7 @@ import numpy as np
 
 from sfumato.arrays import Flags, Ints
 from sfumato.baskets import Baskets, Item
-from sfumato.errors import PartyError, PolicyError
+from sfumato.errors import PartyError, PolicyError, count_noun
 from sfumato.parties.arithmetic.group import get_group
 from sfumato.parties.local_counts import LocalCounts, generate_candidates, generate_consequents
 from sfumato.parties.protocols.agreement import agree_on_item_kind, agree_on_parameters, confirm_result
@@ -203,8 +203,8 @@ class _SiteMining:
             is_frequent = await self._test_supports(counts, f"{step}/support")
             frequent = [itemset for itemset, keep in zip(candidates, is_frequent.tolist(), strict=True) if keep]
             self.network.learn(
-                f"{step}: which {len(candidates)} candidates are frequent at some site, and that all others are at none"
-                f"; {len(frequent)} are overall"
+                f"{step}: which {count_noun(len(candidates), 'candidate is', 'candidates are')} frequent at some site, "
+                f"and that all others are at none; {len(frequent)} are overall"
             )
             supports |= dict(zip(frequent, counts[is_frequent].tolist(), strict=True))
             level += 1
@@ -220,16 +220,16 @@ class _SiteMining:
         rare = len(own_items) - len(self.counts.list_items(max(self.least, self.question.floor)))
         if rare:
             raise PartyError(
-                f"the names of {rare} items that are in fewer than {self.question.floor} of this site's baskets would "
-                "be revealed to the other sites; raise min_support everywhere, or lower floor here if they may know "
-                "them"
+                f"the names of {count_noun(rare, 'item')} in fewer than {self.question.floor} of this site's baskets "
+                "would be revealed to the other sites; raise min_support everywhere, or lower floor here if they may "
+                "know them"
             )
         names = [str(item).encode("utf-8") for item in own_items]
         long = sum(len(name) > self.question.name_bytes for name in names)
         if long:
             raise PartyError(
-                f"{long} items have names of more than {self.question.name_bytes} bytes; shorten them, or raise "
-                "name_bytes at every site"
+                f"{count_noun(long, 'item has a name', 'items have names')} of more than {self.question.name_bytes} "
+                "bytes; shorten them, or raise name_bytes at every site"
             )
         union = await unite(self.network, self.question.protocol, names, self.question.name_bytes, "level 1/union")
         try:

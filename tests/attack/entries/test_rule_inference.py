@@ -203,5 +203,5 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(sf.DataError, match="control has no rows"):
         RuleInference(columns=("disease",)).run(as_is(data), data, data.with_frame(data.frame.head(0)))
     listed = pl.DataFrame({"row": [99], "column": ["age"], "value": ["1"]})
-    with pytest.raises(sf.DataError, match="1 rows that it does not have"):
+    with pytest.raises(sf.DataError, match="1 row that it does not have"):
         RuleInference().run(sf.Release(data, None, (), {}, EntryDetails(hidden=listed)), data)

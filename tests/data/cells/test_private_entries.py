@@ -220,7 +220,7 @@ def test_nonsense_is_refused(entries: Any) -> None:
 @pytest.mark.parametrize(
     ("entries", "error", "words"),
     [
-        ([(4, "salary")], DataError, "1 private entries are outside"),
+        ([(4, "salary")], DataError, "1 private entry is outside"),
         ([(0, 3), (0, -1)], DataError, "2 private entries are outside"),
         ([(0, "wage")], PolicyError, '"wage"'),
         (["wage"], PolicyError, '"wage"'),

@@ -199,7 +199,7 @@ def test_names_and_numbers_are_the_same_items() -> None:
 
 def test_bad_input_is_named() -> None:
     baskets, two = sf.Baskets.of([["a"]]), sf.Baskets.of([["a"], ["b"]])
-    with pytest.raises(sf.DataError, match="1 baskets became 2"):
+    with pytest.raises(sf.DataError, match="1 basket became 2"):
         side_effects(baskets, two, 1, 1, [])
     with pytest.raises(sf.PolicyError):
         side_effects(baskets, baskets, 0, 1, [])

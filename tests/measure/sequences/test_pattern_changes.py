@@ -140,7 +140,7 @@ def test_edit_distances_are_those_of_brute_force() -> None:
     assert sf.measure.edit_distances(nested, fewer).tolist() == [1]
     single_row, three = rows_of("ab"), rows_of("ab", "a", "")
     assert sf.measure.edit_distances(single_row, three, rows=[0, 0, 0]).tolist() == [0, 1, 2]
-    with pytest.raises(sf.DataError, match="1 sequences became 3"):
+    with pytest.raises(sf.DataError, match="1 sequence became 3"):
         sf.measure.edit_distances(single_row, three)
 
 

@@ -180,7 +180,7 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(DataError, match='no column to learn "ill" from'):
         classification_accuracy(table, table, "ill", columns=["ill"])
     single = table.with_frame(table.frame.with_columns(pl.lit("well").alias("ill")))
-    with pytest.raises(DataError, match='"ill" has 1 values'):
+    with pytest.raises(DataError, match='"ill" has 1 value'):
         classification_accuracy(single, single, "ill")
     with pytest.raises(DataError, match="too few for 41 folds"):
         classification_accuracy(table, table, "ill", folds=41)

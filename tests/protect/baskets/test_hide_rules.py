@@ -180,7 +180,7 @@ class TestStrategies:
 
     def test_1a_says_why_it_cannot(self) -> None:
         rows = Baskets.of([["a", "b"], ["a", "b"], ["b"]])
-        with pytest.raises(ImpossibleRelease, match="1 baskets, but only 0 could"):
+        with pytest.raises(ImpossibleRelease, match="1 basket, but only 0 could"):
             HideRules(rules="a ==> b", min_support=1, min_confidence=0.8, strategy="1a").protect(rows)
 
     def test_2b_takes_the_commonest_item_2c_one_after_the_other_greedy_the_fewest_pairs(self) -> None:
@@ -262,7 +262,7 @@ class TestUnknowns:
 
     def test_an_item_in_every_basket_cannot_be_unknown(self) -> None:
         rows = Baskets.of([["a", "b"], ["a", "b"]])
-        with pytest.raises(ImpossibleRelease, match="1 items of the rules are lacking in too few baskets"):
+        with pytest.raises(ImpossibleRelease, match="1 item of the rules is absent from too few baskets"):
             HideRules(rules="a ==> b", min_support=1, min_confidence=0.5, strategy="block").protect(rows)
 
 

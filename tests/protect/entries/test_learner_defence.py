@@ -145,7 +145,7 @@ def test_bad_input_is_refused() -> None:
             choose_entries_against_learners(frame, hidden_entries, threshold, chance)
     with pytest.raises(sf.DataError, match=r"^\d+ private entries are visible"):
         choose_entries_against_learners(frame, hidden_entries.with_columns(pl.lit("town").alias("column")), 0.5, chance)
-    with pytest.raises(sf.DataError, match="1 columns"):
+    with pytest.raises(sf.DataError, match="1 column with private entries is not in the table"):
         choose_entries_against_learners(frame, hidden_entries.with_columns(pl.lit("wage").alias("column")), 0.5, chance)
 
 

@@ -16,7 +16,7 @@ import polars as pl
 from sfumato.arrays import Ints
 from sfumato.attack.row_distance import require_attacked_columns
 from sfumato.data.hierarchies.hierarchy import spell_cells
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 from sfumato.release import Release
 from sfumato.table import Table
 
@@ -97,8 +97,8 @@ def _read_hidden_entries(release: Release) -> Mapping[str, tuple[Ints, pl.Series
     far = entry_frame.filter(~pl.col("row").is_between(0, len(release.data) - 1)).height
     if strange or far:
         raise DataError(
-            f"{release.data.source}: the release lists hidden entries in {len(strange)} columns and {far} rows that it "
-            "does not have"
+            f"{release.data.source}: the release lists hidden entries in {count_noun(len(strange), 'column')} and "
+            f"{count_noun(far, 'row')} that it does not have"
         )
     parts = entry_frame.partition_by("column", maintain_order=True)
     return {

@@ -272,7 +272,9 @@ def _read_text_cells(path: Path, separator: str, width: int, encoding: str, text
     except _FAULTS as error:
         raise _explain_unreadable_text(path, separator, width, encoding, text, error) from None
     if table.num_columns != width:
-        raise DataError(f"{path}: the first row has {width} cells, others {table.num_columns}; correct the file")
+        raise DataError(
+            f"{path}: the first row has {count_noun(width, 'cell')}, others {table.num_columns}; correct the file"
+        )
     return table
 
 
@@ -344,8 +346,8 @@ def _explain_unreadable_text(
         widths.clear()
     if widths and (usual := max(set(widths), key=widths.count)) > width and widths.count(usual) > 9:
         return DataError(
-            f"{path}: the first line has {width} cells, and {widths.count(usual)} lines have {usual}; remove what is "
-            "above the names of the columns, such as a title or comments, or set the right separator"
+            f"{path}: the first line has {count_noun(width, 'cell')}, and {widths.count(usual)} lines have {usual}; "
+            "remove what is above the names of the columns, such as a title or comments, or set the right separator"
         )
     if widths:
         return DataError(

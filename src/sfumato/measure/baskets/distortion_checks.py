@@ -16,7 +16,7 @@ import numpy as np
 
 from sfumato.arrays import Floats, Ints
 from sfumato.baskets import Baskets
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 from sfumato.measure.binomial_tails import find_least_tail
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.release import Number
@@ -85,7 +85,9 @@ class _Occurrences(NamedTuple):
     @classmethod
     def of(cls, original: Baskets, published_baskets: Baskets, rows: Ints, items: Sequence[Any]) -> _Occurrences:
         if len(rows) != len(published_baskets) or len(original) != len(published_baskets):
-            raise DataError(f"{len(original)} baskets became {len(published_baskets)}; they cannot be compared")
+            raise DataError(
+                f"{count_noun(len(original), 'basket')} became {len(published_baskets):,}; they cannot be compared"
+            )
         numbers = {str(item): code for code, item in enumerate(items)}
         position = np.empty(len(rows), dtype=np.int64)
         position[rows] = np.arange(len(rows))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from sfumato.baskets import Baskets, Item
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 from sfumato.measure.baskets.recount import ItemColumns, ItemNames, list_frequent_itemsets, recount_itemsets
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.public.thresholds import Confidence, Support, compute_least_count, parse_exact_confidence
@@ -326,7 +326,8 @@ class _BasketChanges:
     def of(cls, original: Baskets, published_baskets: Baskets, unknown_mark: str) -> _BasketChanges:
         if len(original) != len(published_baskets):
             raise DataError(
-                f"{len(original)} baskets became {len(published_baskets)}: changes can only be counted basket by basket"
+                f"{count_noun(len(original), 'basket')} became {len(published_baskets):,}: changes can only be counted "
+                "basket by basket"
             )
         names = {str(item): code for code, item in enumerate(original.items)}
         shown_names = [str(item) for item in published_baskets.items]

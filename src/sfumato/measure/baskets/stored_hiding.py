@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.arrays import Flags, Ints
 from sfumato.engine.stored_baskets import CodedBatch, StoredBaskets, Weight
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.measure.baskets.recount import ItemNames
 from sfumato.measure.baskets.side_effects import SecretNames, exposed_item_rules, reaches_thresholds
 from sfumato.measure.stored_checks import checks_stored_claim, find_stored_measure
@@ -122,7 +122,8 @@ def measure_basket_changes(original: StoredBaskets, published_baskets: StoredBas
     """What was changed, basket by basket, as `side_effects` and `measure_changed_items` count it."""
     if len(original) != len(published_baskets):
         raise DataError(
-            f"{len(original)} baskets became {len(published_baskets)}: changes can only be counted basket by basket"
+            f"{count_noun(len(original), 'basket')} became {len(published_baskets):,}: changes can only be counted "
+            "basket by basket"
         )
     names = {str(item): code for code, item in enumerate(original.items)}
     number = np.array([names.setdefault(str(item), len(names)) for item in published_baskets.items], dtype=np.int64)

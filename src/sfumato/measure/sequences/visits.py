@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Codes, Ints
-from sfumato.errors import DataError
+from sfumato.errors import DataError, count_noun
 from sfumato.public.marked_items import MARK
 from sfumato.sequences import Sequences, refuse_other_data
 
@@ -75,7 +75,10 @@ def edit_distances(
 
     refuse_other_data(original, published_sequences)
     if rows is None and len(original) != len(published_sequences):
-        raise DataError(f"{len(original)} sequences became {len(published_sequences)}: give rows, the original of each")
+        raise DataError(
+            f"{count_noun(len(original), 'sequence')} became {len(published_sequences):,}: give rows, the original of "
+            "each"
+        )
     owners = (
         np.arange(len(published_sequences), dtype=np.int64) if rows is None else np.asarray(rows, dtype=np.int64).copy()
     )

@@ -21,7 +21,7 @@ import polars as pl
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.hierarchies.label_cover import ColumnReading, LabelCover
 from sfumato.data.hierarchies.published_labels import Domain
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.measure.utility.distances import choose_compared_columns
 from sfumato.randomness import Randomness
 from sfumato.table import Missing, Table
@@ -142,8 +142,8 @@ class _TargetClasses:
         seen_codes = np.unique(codes[codes < len(domain.leaves)])
         if not 2 <= len(seen_codes) <= _MOST_CLASSES:
             raise DataError(
-                f'{original.source}: "{target}" has {len(seen_codes)} values, but a target needs 2 to {_MOST_CLASSES}; '
-                "choose another column, or group its values first"
+                f'{original.source}: "{target}" has {count_noun(len(seen_codes), "value")}, but a target needs 2 to '
+                f"{_MOST_CLASSES}; choose another column, or group its values first"
             )
         number = np.full(len(domain.leaves) + 1, -1, dtype=np.int64)
         number[seen_codes] = np.arange(len(seen_codes))

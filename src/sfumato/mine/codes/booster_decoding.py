@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.errors import DataError, PolicyError, count_noun, quote_names
 from sfumato.key import Key
 from sfumato.mine.codes.booster import Booster, BoosterTree
 from sfumato.public.codes.tree_key import TreeKey
@@ -93,7 +93,8 @@ class _BothForms:
             distinct_values = np.unique(true[known_mask, index])
             if len(distinct_values) != len(distinct):
                 raise DataError(
-                    f'{table.source}: {len(distinct_values) - len(distinct)} values of "{name}" share a code with a '
+                    f'{table.source}: "{name}": '
+                    f"{count_noun(len(distinct_values) - len(distinct), 'value shares', 'values share')} a code with a "
                     f"neighbour that {booster.maker} distinguishes; round the column, or multiply it by a power of ten"
                 )
             codes.append(distinct)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
+from sfumato.errors import count_noun
 from sfumato.parties.arithmetic.group import Group, get_group, multiply_all, pack_points
 from sfumato.parties.protocols.point_lists import open_in_turn, receive_points
 from sfumato.parties.protocols.union import check_entries, fill_list, reveal_entries
@@ -39,7 +40,8 @@ async def unite_by_passing(
     )
     all_entries = await reveal_entries(network, points, union, width, step)
     network.learn(
-        f"{step}: {len(all_entries)} entries that some site has; {len(union) - len(all_entries)} points of filling"
+        f"{step}: {count_noun(len(all_entries), 'entry', 'entries')} that some site has; "
+        f"{count_noun(len(union) - len(all_entries), 'point')} of filling"
     )
     return all_entries
 

@@ -16,7 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from sfumato.arrays import Flags, Ints
-from sfumato.errors import PolicyError
+from sfumato.errors import PolicyError, count_noun
 from sfumato.parties.arithmetic.shamir import compare_shared_sums, count_colluders
 from sfumato.parties.protocols.passed_union import unite_by_passing
 from sfumato.parties.protocols.ring import compare_ring_sums
@@ -101,7 +101,7 @@ async def agree_on_length(network: Network, protocol: Protocol, own_length: int,
 def describe_length(length: int) -> str:
     """What the agreed length tells about the lists."""
     if length < 2:
-        return f"the longest list of a site has {length} entries"
+        return f"the longest list of a site has {count_noun(length, 'entry', 'entries')}"
     return f"the longest list of a site has at most {length:,} entries, and more than half of that"
 
 

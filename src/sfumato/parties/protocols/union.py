@@ -33,7 +33,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sfumato.arrays import Words
-from sfumato.errors import PartyError
+from sfumato.errors import PartyError, count_noun
 from sfumato.parties.arithmetic.field import draw_uniform, invert, multiply
 from sfumato.parties.arithmetic.group import Group, get_group, map_over_points, multiply_all, pack_points, unpack_points
 from sfumato.parties.protocols.point_lists import open_in_turn
@@ -92,12 +92,13 @@ async def unite_privately(
         raise PartyError("the union lacks the filling of this site's list; a site did not follow the protocol")
     union.remove(filler_point)
     all_entries = await reveal_entries(network, points, union, width, step)
+    entries_text = count_noun(len(all_entries), "entry", "entries")
     if network.site == network.sites[-1]:
-        network.learn(f"{step}: {len(all_entries)} entries that some site has, and {describe_repeats(mixed_points)}")
+        network.learn(f"{step}: {entries_text} that some site has, and {describe_repeats(mixed_points)}")
     else:
         network.learn(
-            f"{step}: {len(all_entries)} entries that some site has; not whose they are or at how many sites, unless "
-            "the lengths leave only one way"
+            f"{step}: {entries_text} that some site has; not whose they are or "
+            "at how many sites, unless the lengths leave only one way"
         )
     return all_entries
 

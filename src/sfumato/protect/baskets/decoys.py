@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.arrays import Flags, Ints
-from sfumato.errors import ImpossibleRelease
+from sfumato.errors import ImpossibleRelease, count_noun
 from sfumato.protect.baskets.basket_columns import BasketDraft
 from sfumato.protect.baskets.secret_rules import SecretRule
 
@@ -41,8 +41,9 @@ def refuse_bare_unknowns(draft: BasketDraft, decoy_mask: Flags) -> None:
     bare = int((decoy_mask.sum(axis=1) < blocked_counts).sum())
     if bare:
         raise ImpossibleRelease(
-            f"{bare} items of the rules are lacking in too few baskets for a decoy per unknown one, so an unknown item "
-            "would more likely be present than not; use a strategy that removes items (joint, 1b)"
+            f"{count_noun(bare, 'item of the rules is', 'items of the rules are')} absent from too few baskets for a "
+            "decoy per unknown one, so an unknown item would more likely be present than not; use a strategy that "
+            "removes items (joint, 1b)"
         )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sfumato.arrays import Ints
-from sfumato.errors import ImpossibleRelease, PolicyError
+from sfumato.errors import ImpossibleRelease, PolicyError, count_noun
 from sfumato.protect.baskets.basket_columns import BasketDraft
 from sfumato.protect.baskets.secret_rules import HidingThresholds, SecretRule
 
@@ -31,9 +31,9 @@ def raise_left(draft: BasketDraft, rule: SecretRule, thresholds: HidingThreshold
     needed_count = thresholds.count_missing_lefts(draft.count(rule.whole), draft.count(rule.left))
     if needed_count > len(fullest):
         raise ImpossibleRelease(
-            f"1a would have to add a rule's left side to {needed_count} baskets, but only {len(fullest)} could take it "
-            "without "
-            "holding the right side; use a strategy that removes items (joint, 1b, 2a), or raise min_confidence"
+            f"1a would have to add a rule's left side to {count_noun(needed_count, 'basket')}, but only "
+            f"{len(fullest)} could take it without holding the right side; use a strategy that removes items (joint, "
+            "1b, 2a), or raise min_confidence"
         )
     for column in rule.left:
         draft.add(_select_lacking_rows(draft, fullest[:needed_count], column), column)
