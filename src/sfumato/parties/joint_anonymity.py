@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sfumato.errors import PartyError, PolicyError, quote_names
+from sfumato.errors import PartyError, PolicyError, count_noun, quote_names
 from sfumato.parties.arithmetic.group import Group, get_group
 from sfumato.parties.protocols.agreement import agree_on_parameters, confirm_result
 from sfumato.parties.protocols.threshold import agree_on_length, describe_threshold_adversary
@@ -145,6 +145,7 @@ async def _announce_answer(network: Network, mixed_points: Sequence[bytes], k: i
         return answer
     sizes = Counter(Counter(mixed_points).values())
     small = sum(count for size, count in sizes.items() if size < k)
-    network.learn(f"{STEP}: {small} classes have fewer than {k} rows, and the sizes of all up to {k} a site; not which")
+    classes = count_noun(small, "class has", "classes have")
+    network.learn(f"{STEP}: {classes} fewer than {k} rows, and the sizes of all up to {k} a site; not which")
     await network.broadcast(f"{STEP}/answer", facts={"holds": small == 0})
     return small == 0

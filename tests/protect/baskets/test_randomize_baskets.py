@@ -121,7 +121,7 @@ def test_a_release_that_would_not_fit_is_refused() -> None:
 
 
 def test_a_policy_must_say_that_items_come_from_the_data() -> None:
-    with pytest.raises(sf.PolicyError, match=r'4 items of the data would be published.*"from_data"'):
+    with pytest.raises(sf.PolicyError, match=r'Those of the data \(4 items\) would be published.*"from_data"'):
         sf.RandomizeBaskets(keep=0.9).refuse_undeclared(SHOP)
     sf.RandomizeBaskets(keep=0.9, items="from_data").refuse_undeclared(SHOP)
 

@@ -65,7 +65,9 @@ async def align_by_key(network: Network, keys: Sequence[bytes], step: str = "row
     places = {point: row for row, point in enumerate(points)}
     missing = sum(point not in places for point in bare)
     if missing:
-        raise PartyError(f"{missing} rows of the intersection are not at this site; a site did not follow the protocol")
+        raise PartyError(
+            f"this site lacks {count_noun(missing, 'row')} of the intersection; a site did not follow the protocol"
+        )
     network.learn(
         f"{step}: which {len(bare):,} of this site's people all sites have, and so that each of its other "
         f"{len(keys) - len(bare):,} is missing at some site; of people that are not here nothing"

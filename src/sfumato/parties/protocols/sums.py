@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from sfumato.arrays import Ints, Words
-from sfumato.errors import PartyError
+from sfumato.errors import PartyError, count_noun
 from sfumato.parties.arithmetic.field import (
     PRIME,
     add,
@@ -49,7 +49,9 @@ async def add_integers(network: Network, values: Ints, step: str = "sum") -> Int
     limit = (PRIME // 2) // len(network.sites)
     large = int((np.abs(values) > limit).sum())
     if large:
-        raise PartyError(f"{large} numbers are too large for a secure sum; scale them below {limit:,}")
+        raise PartyError(
+            f"{count_noun(large, 'number is', 'numbers are')} too large for a secure sum; scale all below {limit:,}"
+        )
     total = unwrap_signed(await add_residues(network, wrap_signed(values), step))
-    network.learn(f"the totals of {values.size} numbers over all sites")
+    network.learn(f"the totals of {count_noun(values.size, 'number')} over all sites")
     return total

@@ -121,8 +121,9 @@ class RandomizeBaskets(Method):
         """Require items that are given or declared as taken from the data."""
         if self.items is None:
             raise PolicyError(
-                f"the items that a basket can hold are not given. The {len(data.items)} items of the data would be "
-                "published, and an item that only one person has reveals that person, whatever ε is. List all possible "
+                "the items that a basket can hold are not given. Those of the data "
+                f"({count_noun(len(data.items), 'item')}) would be published, and an item that only one person has "
+                "reveals that person, whatever ε is. List all possible "
                 'items, as in items = ["beer", "nuts"]; or, if it may be public which items occur, set items = '
                 '"from_data"'
             )

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from sfumato.baskets import Baskets
 from sfumato.details import PatternDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, count_noun
 from sfumato.mine.baskets.itemsets import find_itemsets
 from sfumato.mine.patterns.derivability import EXACT_ITEMS
 from sfumato.mine.patterns.inference_channels import build_channel_frame
@@ -110,13 +110,15 @@ class PublishPatterns(RepairedSupports):
             raise DataError("there are no baskets to mine for patterns")
         least = compute_least_count(self.min_support, len(data))
         if len(data) < self.k:
-            raise ImpossibleRelease(f"{len(data)} baskets cannot hide anybody among {self.k}; choose a smaller k")
+            raise ImpossibleRelease(
+                f"{count_noun(len(data), 'basket')} cannot hide anybody among {self.k}; choose a smaller k"
+            )
         if least > len(data):
             raise PolicyError(f"min_support is {least} baskets, and there are {len(data)}: lower min_support")
         if least < self.k:
             raise PolicyError(
-                f"min_support is {least} baskets, fewer than k = {self.k}: a published itemset could itself describe "
-                "too few people; raise min_support or lower k"
+                f"min_support is {count_noun(least, 'basket')}, fewer than k = {self.k}: a published itemset could "
+                "itself describe too few people; raise min_support or lower k"
             )
         return least
 
