@@ -31,9 +31,9 @@ def list_common_meanings(claim: Mapping[str, Any], outline: Table, methods: Sequ
     name = str(claim["property"])
     if name in _MEANINGS:
         return _MEANINGS[name](claim, outline)
-    stated_claims = [stated for method in methods for stated in method.state_claims(outline)]
+    stated_claims = [own_claim for method in methods for own_claim in method.state_claims(outline)]
     claims = (*stated_claims, claim_others_kept(outline, ()))
-    return frozenset({stated.meaning for stated in claims if stated.property == name})
+    return frozenset({own_claim.meaning for own_claim in claims if own_claim.property == name})
 
 
 def _word_suppression(claim: Mapping[str, Any], outline: Table) -> frozenset[str]:

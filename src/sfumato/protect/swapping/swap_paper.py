@@ -61,7 +61,7 @@ class _Queue(NamedTuple):
     costs: list[int]
 
 
-class _Pairing(NamedTuple):
+class _QueuePair(NamedTuple):
     """Two queues whose records may swap with each other."""
 
     first: _Queue
@@ -69,10 +69,10 @@ class _Pairing(NamedTuple):
 
 
 class _NextSwap(NamedTuple):
-    """The cheapest swap of a pairing that was not looked at yet."""
+    """The cheapest swap of two queues that was not looked at yet."""
 
     cost: int
-    pairing: int
+    pair_index: int
     first_index: int
     other_index: int
 
@@ -150,27 +150,26 @@ def _run_round(records: SwapRecords, record: Ints, current: Ints, deadline: floa
         return queues[swap_class, target_category]
 
     names = sorted(classes)
-    pairings: list[_Pairing] = []
+    queue_pairs: list[_QueuePair] = []
     for index, first in enumerate(names):
         if monotonic() > deadline:
             break
         partners = [other for other in names[index + 1 :] if is_admissible(first, other)]
-        pairings += [_Pairing(queue(first, other.current), queue(other, first.current)) for other in partners]
+        queue_pairs += [_QueuePair(queue(first, other.current), queue(other, first.current)) for other in partners]
     heap = [
-        _NextSwap(pairing.first.costs[0] + pairing.other.costs[0], number, 0, 0)
-        for number, pairing in enumerate(pairings)
+        _NextSwap(pair.first.costs[0] + pair.other.costs[0], number, 0, 0) for number, pair in enumerate(queue_pairs)
     ]
     heapify(heap)
-    return _swap_cheapest_first(heap, pairings, current)
+    return _swap_cheapest_first(heap, queue_pairs, current)
 
 
-def _swap_cheapest_first(heap: list[_NextSwap], pairings: list[_Pairing], current: Ints) -> list[RecordSwap]:
+def _swap_cheapest_first(heap: list[_NextSwap], queue_pairs: list[_QueuePair], current: Ints) -> list[RecordSwap]:
     """Repeatedly swap the cheapest pair of records that are both untouched while the cost is negative."""
     touched_records: set[int] = set()
     round_swaps: list[RecordSwap] = []
     while heap and heap[0].cost < 0:
         cost, number, first_index, other_index = heap[0]
-        (first_records, first_costs), (other_records, other_costs) = pairings[number]
+        (first_records, first_costs), (other_records, other_costs) = queue_pairs[number]
         while first_index < len(first_records) and first_records[first_index] in touched_records:
             first_index += 1
         while other_index < len(other_records) and other_records[other_index] in touched_records:
