@@ -77,7 +77,7 @@ def test_settings_and_mistakes(people: Path, capsys: pytest.CaptureFixture[str])
     assert leaves[0] > leaves[1]
     for learner, target, message in (
         ("c45", None, "--learner needs --target"),
-        ("c99", "risk", "--learner is c45"),
+        ("c99", "risk", "no such --learner; give c45"),
         ("c45", "danger", "is not a column of the table"),
     ):
         with pytest.raises(sf.PolicyError, match=message):

@@ -28,7 +28,7 @@ def grow_printed_tree(data: str, target: str | None, options: TreeOptions, out: 
     from sfumato.mine import train_c45, write_tree
 
     if options.learner not in LEARNERS:
-        raise PolicyError(f"--learner is {', '.join(LEARNERS)}")
+        raise PolicyError(f"there is no such --learner; give {' or '.join(LEARNERS)}")
     if target is None:
         raise PolicyError("--learner needs --target, the column that the tree predicts")
     with show_progress(as_json):
