@@ -75,7 +75,7 @@ def test_rules_that_tell_private_entries(tmp_path: Path, table: Path, private: s
     ("arguments", "message"),
     [
         (("mine", "none.dat"), "none.dat"),
-        (("mine", "b.dat", "--min-support", "few"), "--min-support is a count"),
+        (("mine", "b.dat", "--min-support", "few"), "--min-support must be a count"),
         (("mine", "b.dat", "--min-support", "0"), "at least 1 row"),
         (("mine", "b.dat", "--kind", "some"), "kind must be"),
         (("mine", "t.csv", "--private", "share=much"), "share="),

@@ -94,7 +94,7 @@ def test_bad_input_is_one_sentence(desk: Desk) -> None:
     for words, message in (
         (("decode", "rules.txt", "key.json"), "this file holds rules"),
         (("decode", "none.txt", "key.json"), "none.txt"),
-        (("decode", "empty.txt", "key.json", "--min-support", "few"), "--min-support is a count"),
+        (("decode", "empty.txt", "key.json", "--min-support", "few"), "--min-support must be a count"),
         (("requests", "key.json", "--out", "r.csv"), "not a key of encode_bloom"),
         (
             ("mine", "codes.dat", "--requests", "r.csv", "--rules"),

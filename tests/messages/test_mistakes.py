@@ -272,7 +272,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "a hierarchy without a column": (("hierarchy", "people.csv"), ("'column'", "sfumato hierarchy people.csv age")),
     "a folder after the policy": (("run", "policy.toml", "out2"), ("(out2)", "--out")),
     "a policy after the data": (("init", "people.csv", "p.toml"), ("(p.toml)", "--out")),
-    "a decimal in words": (("audit", "people.csv", "--decimal", "comma"), ('decimal is "."',)),
+    "a decimal in words": (("audit", "people.csv", "--decimal", "comma"), ('decimal must be "."',)),
     "columns with semicolons": (("measure", "people.csv", "--quasi", "age;zip"), ('"age;zip" is several',)),
     "a web address": (("init", "https://example.com/x.csv", "--out", "p"), ("https", "download it")),
     "half an opening": (("verify", ".", "--input", "people.csv"), ("--input and --opening go together",)),

@@ -223,7 +223,7 @@ def test_whole_numbers_with_gaps_stay_whole_in_pandas() -> None:
         (({"method": "partitoin"},), ROLES, 'there is no such method; did you mean "partition"'),
         ((HIDE,), ROLES, "hide_rules takes baskets, which have no columns"),
         ((METHOD,), ["age"], "roles are given by column"),
-        ((METHOD, 7), ROLES, "randomness is sf.Randomness.secure"),
+        ((METHOD, 7), ROLES, "randomness must be sf.Randomness.secure"),
     ],
 )
 def test_mistakes_get_a_sentence(arguments: tuple[Any, ...], roles: Any, sentence: str) -> None:

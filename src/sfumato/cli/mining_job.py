@@ -226,14 +226,14 @@ def _parse_private_entries(private: str) -> Any:
     try:
         return float(private.removeprefix("share="))
     except ValueError:
-        raise PolicyError("--private share=… is a number between 0 and 1") from None
+        raise PolicyError("--private share=… must be a number between 0 and 1") from None
 
 
 def check_basket_format(form: str | None) -> BasketFormat | None:
     """The format of a file of baskets as it is typed; None to detect it."""
     if form in (None, "fimi", "spmf", "long", "comma"):
         return cast("BasketFormat | None", form)
-    raise PolicyError("--format is fimi, spmf, long or comma")
+    raise PolicyError("--format must be fimi, spmf, long or comma")
 
 
 def parse_support(text: str) -> int | float:
@@ -241,4 +241,4 @@ def parse_support(text: str) -> int | float:
     try:
         return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
     except ValueError:
-        raise PolicyError("--min-support is a count such as 10, or a share such as 0.01") from None
+        raise PolicyError("--min-support must be a count such as 10, or a share such as 0.01") from None

@@ -254,4 +254,4 @@ def _parse_split(text: str | None) -> Any:
     try:
         return float(text)
     except ValueError:
-        raise PolicyError("--split is day, or a number of seconds") from None
+        raise PolicyError("--split must be day, or a number of seconds") from None

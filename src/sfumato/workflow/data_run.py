@@ -61,7 +61,9 @@ def run(
     if not isinstance(randomness, Randomness | None):
         if isinstance(randomness, Mapping):
             raise PolicyError("roles are given by name: run(data, method, roles={...})")
-        raise PolicyError("randomness is sf.Randomness.secure(), the default, or sf.Randomness.seeded(7) for tests")
+        raise PolicyError(
+            "randomness must be sf.Randomness.secure(), the default, or sf.Randomness.seeded(7) for tests"
+        )
     arguments = {
         "hierarchies": hierarchies,
         "attack": attacks,

@@ -91,4 +91,4 @@ def test_duckdb_reads_the_same(bank: Path) -> None:
 def test_another_sign_is_refused(bank: Path, invoke: Invoke) -> None:
     ran = invoke("audit", "bank.csv", "--decimal", ";")
     assert ran.code == 2
-    assert 'decimal is "." (1.5) or "," (1,5)' in ran.err
+    assert 'decimal must be "." (1.5) or "," (1,5)' in ran.err

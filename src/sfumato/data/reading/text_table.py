@@ -153,7 +153,7 @@ def detect_dialect(path: Path, text: TextFormat) -> TextDialect:
     separator = text.separator or guess_separator(opening, text.quote)
     _refuse_signs(separator, text.quote, path)
     if text.decimal not in (".", ","):
-        raise DataError(f'{path}: decimal is "." (1.5) or "," (1,5)')
+        raise DataError(f'{path}: decimal must be "." (1.5) or "," (1,5)')
     width = next(count_record_cells(opening, separator, text.quote), 0)
     if not width:
         raise DataError(f"{path}: the file holds no rows")
