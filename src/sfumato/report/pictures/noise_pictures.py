@@ -61,7 +61,9 @@ def draw_densities(column: str, densities: Mapping[str, tuple[Floats, Floats]], 
     )
 
 
-def draw_recovered_values(column: str, truth: Floats, release: Floats, estimate: Floats, *, are_days: bool = False) -> str:
+def draw_recovered_values(
+    column: str, truth: Floats, release: Floats, estimate: Floats, *, are_days: bool = False
+) -> str:
     """True values against published ones and an attacker's estimates; on the diagonal they are equal."""
     unit = _DAY if are_days else 1
     values = [
