@@ -67,8 +67,8 @@ LOSSES: Mapping[str, LossEntry] = {
     "loss_geometric": LossEntry("Loss, geometric mean", "The same, averaged as in ARX, for comparison.", _SHARE),
     "discernibility": LossEntry(
         "Discernibility",
-        "Sum over rows of the size of their class; a suppressed row counts as the whole table. The file does not show rows "
-        "that were left out. Less is more precise.",
+        "Sum over rows of the size of their class; a suppressed row counts as the whole table. The file does not show "
+        "rows that were left out. Less is more precise.",
     ),
     "height": LossEntry("Height", "Sum of the levels chosen in all columns. Smaller is more precise."),
     "average_class_size": LossEntry(
@@ -155,8 +155,8 @@ LOSSES: Mapping[str, LossEntry] = {
     ),
     "support_distortion": LossEntry(
         "Smaller supports (M3)",
-        "The mean share of its support that a pattern lost, over those that count and are frequent in the release; below "
-        "0, supports rose.",
+        "The mean share of its support that a pattern lost, over those that count and are frequent in the release; "
+        "below 0, supports rose.",
         _SHARE,
     ),
     "changed_supports": LossEntry("Supports changed", "Itemsets whose published support is not the true one."),
@@ -187,7 +187,8 @@ LOSSES: Mapping[str, LossEntry] = {
     ),
     "sse": LossEntry(
         "Within groups",
-        "Sum of squared deviations from the published values (SSE), in standard deviations; of words, the cells that changed.",
+        "Sum of squared deviations from the published values (SSE), in standard deviations; of words, the cells that "
+        "changed.",
     ),
     "sst": LossEntry(
         "In total", "The same if each column had one value for everybody, its mean or most common word (SST)."

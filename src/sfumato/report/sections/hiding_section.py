@@ -149,14 +149,14 @@ def _build_hidden_rules_figure(step: Release, original: Baskets, known_baskets: 
     least = compute_least_count(min_support, len(original))
     confidence = float(parse_exact_confidence(min_confidence or 1))
     secret_sides = {split_secret(rule)[:2] for rule in step.details["sensitive"]}
-    for words, share in (("half the thresholds", 0.5), ("the thresholds", 1.0)):
-        thresholds = max(1, int(least * share)), confidence * share
-        spots = [_mine_rule_spots(baskets, *thresholds, secret_sides) for baskets in (original, known_baskets)]
-        if None not in spots:
-            break
-    else:
+    words = "half the thresholds"
+    spots = _mine_both_sides(original, known_baskets, max(1, least // 2), confidence / 2, secret_sides)
+    if spots is None:
+        words = "the thresholds"
+        spots = _mine_both_sides(original, known_baskets, least, confidence, secret_sides)
+    if spots is None:
         return []
-    original_spots, published_spots = (side or [] for side in spots)
+    original_spots, published_spots = spots
     exposed_count = sum(
         spot.adversarial and spot.confidence >= confidence and spot.support >= least for spot in published_spots
     )
@@ -173,6 +173,20 @@ def _build_hidden_rules_figure(step: Release, original: Baskets, known_baskets: 
             wide=True,
         )
     ]
+
+
+def _mine_both_sides(
+    original: Baskets,
+    known_baskets: Baskets,
+    least: int,
+    confidence: float,
+    secret_sides: set[tuple[frozenset[str], frozenset[str]]],
+) -> tuple[list[RuleSpot], list[RuleSpot]] | None:
+    """The rules before and after; None if there are too many of either."""
+    original_spots, published_spots = (
+        _mine_rule_spots(baskets, least, confidence, secret_sides) for baskets in (original, known_baskets)
+    )
+    return None if original_spots is None or published_spots is None else (original_spots, published_spots)
 
 
 def _mine_rule_spots(
