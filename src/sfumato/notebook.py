@@ -13,6 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from sfumato.errors import count_noun
+
 ROWS, COLUMNS, LONGEST, SENTENCE = 5, 20, 60, 2000
 STAYS = "For the custodian: this holds facts about the originals."
 _CELL = "text-align:left;vertical-align:top;padding:.15em 1em .15em 0;border-bottom:1px solid rgba(128,128,128,.35)"
@@ -71,7 +73,7 @@ def render_summary(frame: pl.DataFrame, notes: dict[str, list[str]]) -> str:
     columns = frame.get_columns()[:COLUMNS]
     rows = [
         [str(column.dtype) for column in columns],
-        [f"{column.drop_nulls().n_unique():,} values" for column in columns],
+        [count_noun(column.drop_nulls().n_unique(), "value") for column in columns],
         [f"{column.null_count():,} missing" for column in columns],
     ]
     return _render_columns(frame, notes, rows, 0)
