@@ -139,3 +139,18 @@ def test_an_audit_takes_frames_and_paths(tmp_path: Path) -> None:
     for data in (frame, frame.to_pandas(), tmp_path / "people.csv"):
         assert sf.audit(data).roles.keys() == roles.keys()
     assert sf.Table.of(frame, sf.audit(frame).roles).identifying == ("name",)
+
+
+def test_a_card_of_a_table_counts_one_value_in_the_singular() -> None:
+    shown = sf.Table.of({"age": [1, 2], "land": ["x", "x"]})._repr_html_()
+    assert ">2 values<" in shown and ">1 value<" in shown
+
+
+def test_a_card_of_a_run_lists_shares_under_the_names_of_the_report() -> None:
+    table = sf.Table.of(
+        {"age": [20, 21, 30, 31] * 5, "ill": ["flu", "cold"] * 10},
+        roles={"age": "quasi_identifying", "ill": "sensitive"},
+    )
+    shown = sf.run(table, sf.Partition(models=[sf.KAnonymity(k=10)]))._repr_html_()
+    assert "what is lost" not in shown and ">c avg<" not in shown
+    assert re.search(r">Precision</td><td[^>]*>[\d.]+\s%<", shown)

@@ -110,7 +110,9 @@ def suggest_name(word: str, known_names: Iterable[str]) -> str | None:
     plain = _simplify_name(word)
     if plain in names:
         return names[plain]
-    longer = [name for name in names if plain and len(plain) > 2 and (name.startswith(plain) or plain.startswith(name))]
+    longer = [
+        name for name in names if min(len(plain), len(name)) > 2 and (name.startswith(plain) or plain.startswith(name))
+    ]
     close_names = longer if len(longer) == 1 else get_close_matches(plain, names, n=1, cutoff=0.66)
     return names[close_names[0]] if close_names else None
 

@@ -67,13 +67,16 @@ LOSSES: Mapping[str, LossEntry] = {
     "loss_geometric": LossEntry("Loss, geometric mean", "The same, averaged as in ARX, for comparison.", _SHARE),
     "discernibility": LossEntry(
         "Discernibility",
-        "Sum over rows of the size of their class; a suppressed row counts as the whole table. Less is more precise.",
+        "Sum over rows of the size of their class; a suppressed row counts as the whole table. The file does not show "
+        "rows that were left out. Less is more precise.",
     ),
     "height": LossEntry("Height", "Sum of the levels chosen in all columns. Smaller is more precise."),
     "average_class_size": LossEntry(
-        "Average class", "Published rows for each different combination of quasi-identifying values."
+        "Average class", "Rows for each combination of quasi-identifying values, without suppressed rows."
     ),
-    "suppressed_rows": LossEntry("Suppressed rows", "Rows whose quasi-identifying values were all removed.", _COUNT),
+    "suppressed_rows": LossEntry(
+        "Suppressed rows", 'Rows left out, or published with "*" in all quasi-identifying columns.', _COUNT
+    ),
     "published_loss": LossEntry(
         "Loss of the published rows", "The same, without rows that are not in the release.", _SHARE
     ),
@@ -152,7 +155,8 @@ LOSSES: Mapping[str, LossEntry] = {
     ),
     "support_distortion": LossEntry(
         "Smaller supports (M3)",
-        "The mean share of its support that a frequent pattern that counts lost; below 0, supports rose.",
+        "The mean share of its support that a pattern lost, over those that count and are frequent in the release; "
+        "below 0, supports rose.",
         _SHARE,
     ),
     "changed_supports": LossEntry("Supports changed", "Itemsets whose published support is not the true one."),
@@ -181,10 +185,16 @@ LOSSES: Mapping[str, LossEntry] = {
         "Of the original text values in synthetic columns, the share that few people have; others replace them.",
         _SHARE,
     ),
-    "sse": LossEntry("Within groups", "Sum of squared deviations from the published group values (SSE)."),
-    "sst": LossEntry("In total", "Sum of squared deviations from the means of the columns (SST)."),
+    "sse": LossEntry(
+        "Within groups",
+        "Sum of squared deviations from the published values (SSE), in standard deviations; of words, the cells that "
+        "changed.",
+    ),
+    "sst": LossEntry(
+        "In total", "The same if each column had one value for everybody, its mean or most common word (SST)."
+    ),
     "information_loss": LossEntry("Information loss", "SSE divided by SST.", _SHARE),
-    "grouped_cells": LossEntry("Values grouped", "Cells that hold the common label of rare values.", _COUNT),
+    "grouped_cells": LossEntry("Values grouped", "Cells that got the common label of rare values.", _COUNT),
     "rounded_cells": LossEntry("Values rounded", "Cells that hold another number than before.", _COUNT),
     "classification": LossEntry(
         "Classification",

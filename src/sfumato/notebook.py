@@ -73,7 +73,7 @@ def render_summary(frame: pl.DataFrame, notes: dict[str, list[str]]) -> str:
     columns = frame.get_columns()[:COLUMNS]
     rows = [
         [str(column.dtype) for column in columns],
-        [f"{column.drop_nulls().n_unique():,} values" for column in columns],
+        [count_noun(column.drop_nulls().n_unique(), "value") for column in columns],
         [f"{column.null_count():,} missing" for column in columns],
     ]
     return _render_columns(frame, notes, rows, 0)

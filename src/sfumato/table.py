@@ -408,7 +408,8 @@ def _read_hierarchy(hierarchy_source: Any, frame: pl.DataFrame, column: str, tab
         return hierarchy_source
     if isinstance(hierarchy_source, (str, Path)):
         return Hierarchy.read(hierarchy_source)
-    builder = parse_builder(hierarchy_source) if isinstance(hierarchy_source, Mapping) else hierarchy_source
+    name = f'hierarchy of "{column}"'
+    builder = parse_builder(hierarchy_source, name) if isinstance(hierarchy_source, Mapping) else hierarchy_source
     if callable(getattr(builder, "build", None)):
         try:
             hierarchy = builder.build(frame[column])
@@ -416,4 +417,4 @@ def _read_hierarchy(hierarchy_source: Any, frame: pl.DataFrame, column: str, tab
             raise DataError(f"{table_source}: {error}") from None
         assert isinstance(hierarchy, Hierarchy)
         return hierarchy
-    return Hierarchy.of(hierarchy_source, name=f'hierarchy of "{column}"')
+    return Hierarchy.of(hierarchy_source, name=name)

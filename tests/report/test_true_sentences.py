@@ -204,8 +204,8 @@ def test_blanked_columns_are_counted_for_the_custodian_alone(pages: dict[str, Pa
     assert re.search(r"&#34;ill&#34; \d+ \(24 private, \d+ to protect\)", match[1])
     counts = [int(number) for number in re.findall(r"&#34; (\d+) \(", match[1])]
     assert counts == sorted(counts, reverse=True)
-    assert re.search(rf"Cells blanked, by column .*{max(counts)}", internal)
-    for words in ("blanked by column", "Cells blanked", "to protect)"):
+    assert re.search(rf"Cells that became empty, by column .*{max(counts)}", internal)
+    for words in ("blanked by column", "Cells that became empty", "to protect)"):
         assert words not in leaving
 
 

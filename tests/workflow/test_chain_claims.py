@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -263,3 +264,22 @@ def test_of_two_methods_that_state_a_loss_the_larger_counts() -> None:
     assert alone[0] > 0.8 and alone[1] < 0.2
     assert chain(patients(), wide, narrow).losses["largest_loss"] > 0.8
     assert chain(patients(), narrow, wide).losses["largest_loss"] > 0.8
+
+
+def test_columns_that_other_methods_changed_are_named_once_in_one_sentence(tmp_path: Path) -> None:
+    methods = (
+        sf.Partition(models=[sf.KAnonymity(k=2)]),
+        sf.RoundNumbers(columns="pay", step=50),
+        sf.GroupRareValues(columns="ill", min_count=9),
+    )
+    release = chain(patients(), *methods)
+    sentences = [claim.meaning for claim in release.claims if "except_columns" in claim.arguments]
+    assert len(sentences) == 3
+    for sentence in sentences:
+        assert sentence.count("Another method") == 1
+        names = re.findall(r'"(\w+)"', sentence.partition("Another method")[2])
+        assert len(names) == len(set(names)) > 1
+    accepted = {"pay": "invented people"}
+    run = sf.run(patients(), list(methods), out=tmp_path / "out", accept=accepted)
+    assert run.published
+    assert sf.verify(tmp_path / "out").holds

@@ -33,7 +33,7 @@ from sfumato.data.cells.moments_in_text import are_moments
 from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.data.hierarchies.label_ranges import flag_between, is_range, parse_positions, read_positions
 from sfumato.data.hierarchies.published_labels import parse_set
-from sfumato.errors import DataError, quote_names
+from sfumato.errors import DataError, ask_meant, quote_names
 from sfumato.release import Release
 from sfumato.table import Missing, Table
 
@@ -82,7 +82,8 @@ def require_attacked_columns(
     for table in (published_table, truth, *(() if control is None else (control,))):
         absent = [name for name in columns if name not in table.frame.columns]
         if absent:
-            raise DataError(f"{table.source}: there is no column {quote_names(absent)} to attack")
+            suggestion = ask_meant(absent, table.frame.columns)
+            raise DataError(f"{table.source}: there is no column {quote_names(absent)} to attack{suggestion}")
 
 
 def sample_people(table: Table, attempts: int, chance: np.random.Generator, rows: Ints | None = None) -> Table:

@@ -66,20 +66,29 @@ def say_plainly(message: str) -> str:
         message += "; columns are listed with commas and without blanks, as in --quasi age,zip"
     elif message.startswith("Got unexpected extra argument") and {"run", "init"} & set(sys.argv[1:2]):
         message += "; name where to write with --out"
-    missing = re.match(r"Missing argument '(\w+)'", message)
-    if missing and sys.argv[1] == "attack":
-        message += " It needs the folder of a run and its policy, as in: sfumato attack out policy.toml"
-    elif missing and (example := _COMMAND_EXAMPLES.get((sys.argv[1], missing[1])) or _EXAMPLES.get(missing[1])):
-        message += f" Type it after the command, as in: sfumato {sys.argv[1]} {example}"
+    name = next((name for name in (" ".join(sys.argv[1:3]), *sys.argv[1:2]) if name in _EXAMPLES), None)
+    if message.startswith(("Missing argument", "Missing option")) and name is not None:
+        message += f" Type, for example: sfumato {name} {_EXAMPLES[name]}"
     return message
 
 
-_EXAMPLES = {"policy": "policy.toml", "data": "people.csv", "folder": "out/release", "column": "people.csv age"}
-_COMMAND_EXAMPLES = {
-    **{(command, "data"): "baskets.txt" for command in ("mine", "channels", "support", "contains")},
-    ("regions", "data"): "points.csv",
+_EXAMPLES = {
+    **dict.fromkeys(("audit", "init"), "people.csv"),
+    "hierarchy": "people.csv age",
+    "measure": "people.csv --quasi age,zip",
+    "run": "policy.toml",
+    "verify": "out/release",
+    "compare": "out other",
+    "attack": "out policy.toml",
+    "mine": "baskets.txt",
+    "channels": "baskets.txt --k 5",
+    **dict.fromkeys(("support", "contains"), "baskets.txt bread"),
+    "regions": "points.csv --out regions.txt",
+    "decode": "found.txt out/private/encode_items.key.json",
+    "requests": "out/private/encode_bloom.key.json --out requests.csv",
+    "party init": "north",
 }
-"""Examples of commands that read other data than tables, where a table would be read as something else."""
+"""What a command needs at least."""
 _PARSER_WORDS = {
     "Input should be a valid integer, unable to parse string as an integer": "give a whole number",
     "Input should be a valid integer, got a number with a fractional part": "give a whole number",

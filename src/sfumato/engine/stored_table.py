@@ -179,7 +179,8 @@ class StoredTable:
             return given_hierarchy
         if isinstance(given_hierarchy, (str, Path)):
             return Hierarchy.read(given_hierarchy)
-        builder = parse_builder(given_hierarchy) if isinstance(given_hierarchy, Mapping) else given_hierarchy
+        name = f'hierarchy of "{column}"'
+        builder = parse_builder(given_hierarchy, name) if isinstance(given_hierarchy, Mapping) else given_hierarchy
         self._refuse_many_leaves(column)
         if isinstance(builder, Quantiles):
             value_counts = self.count_values(column)

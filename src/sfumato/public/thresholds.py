@@ -67,7 +67,7 @@ def parse_exact_confidence(confidence: Confidence, name: str = "confidence") -> 
         raise PolicyError(f"{name} must be a finite number above 0 and at most 1")
     fraction = Fraction(repr(confidence)) if isinstance(confidence, float) else Fraction(confidence)
     if not 0 < fraction <= 1:
-        raise PolicyError(f"{name} must be above 0 and at most 1")
+        raise PolicyError(f"{name} must be above 0 and at most 1: it is a share, so 5 % is 0.05")
     return fraction
 
 

@@ -314,8 +314,8 @@ def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> 
     counts, role = account.distributions[name], str(account.certificate["roles"].get(name, ""))
     published_counts = counts.filter(pl.col("published") > 0).sort(["published", "value"], descending=[True, False])
     blank_label = "*" if "*" in published_counts["value"].to_list() else "(empty)"
-    is_kept = all(change.trivial for change in changes)  # then somebody has a value that reads "*"
-    labels = wording.NON_VALUES[:1] if is_kept else wording.NON_VALUES
+    has_stars = any(change.makes_stars for change in changes)  # else somebody has a value that reads "*"
+    labels = wording.NON_VALUES if has_stars else wording.NON_VALUES[:1]
     published_counts = published_counts.filter(~pl.col("value").is_in(labels))
     generalization = next((change for change in changes if change.level is not None), None)
     difference = account.differences.get(name)
@@ -324,7 +324,7 @@ def _build_column_row(account: RunAccount, name: str, changes: list[Change]) -> 
         role=wording.spell_role(role),
         level=generalization.level if generalization else None,
         height=generalization.height if generalization else None,
-        is_kept=bool(changes) and is_kept,
+        is_kept=bool(changes) and all(change.trivial for change in changes),
         change_words=_describe_column(changes, difference, nothing_left=not published_counts.height),
         loss=difference.loss if difference is not None and difference.coarser + difference.suppressed else None,
         values=published_counts.height,

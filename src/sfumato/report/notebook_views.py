@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sfumato.bound_words import format_bound
 from sfumato.errors import count_noun
+from sfumato.losses import is_share
 from sfumato.notebook import SENTENCE, STAYS, format_few_digits, render_card, render_grid, render_sentences
 from sfumato.report.words.wording import describe_measured_bound, format_percent, spell_name
 
@@ -25,6 +26,7 @@ def render_run(run: Run) -> str:
     """The verdict, the claims as measured, the attacks, the losses, and where the files are."""
     from sfumato.report.words.attack_gains import describe_attack
     from sfumato.report.words.attack_names import name_attacks
+    from sfumato.report.words.loss_words import find_loss_entry
 
     verdict = run.verdict
     status, _, rest_of_headline = verdict.headline.partition(". ")
@@ -51,7 +53,10 @@ def render_run(run: Run) -> str:
                 "; right for ".join(filter(None, (description.words, description.strangers))),
             )
         )
-    losses = [(spell_name(name), format_few_digits(value)) for name, value in run.record["utility"].items()]
+    utility = [
+        (find_loss_entry(name).title, format_percent(value) if is_share(name) else format_few_digits(value))
+        for name, value in run.record["utility"].items()
+    ]
     location = f"Saved in {run.folder}." if run.folder else "In memory; write its folders with run.save(folder)."
     return render_card(
         status.removesuffix("."),
@@ -60,7 +65,7 @@ def render_run(run: Run) -> str:
         ),
         render_grid(_CLAIM_HEAD, claims),
         render_grid(("attack", "risk", "95 % interval", "in words"), attacks, SENTENCE) if attacks else "",
-        render_grid(("what is lost", ""), losses) if losses else "",
+        render_grid(("measured on the file", ""), utility) if utility else "",
         render_sentences([location, STAYS]),
     )
 

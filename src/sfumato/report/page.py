@@ -232,7 +232,7 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
             f"{join_names([wording.shorten_label(difference.column)])} {wording.format_count(difference.blanked)}"
             for difference in blanked_columns
         )
-        facts.append(("Cells blanked, by column", ", ".join(counts)))
+        facts.append(("Cells that became empty, by column", ", ".join(counts)))
     if nodes is not None and checked_count is not None:
         facts.append(
             (

@@ -201,6 +201,6 @@ def find_release_folder(folder: Path) -> Path:
             has_certificate = any((folder.parent / name).exists() for name in (NAME, f"release/{NAME}"))
             folder_text = f"its folder, {folder.parent}" if has_certificate else "the folder that `sfumato run` wrote"
             raise DataError(f"{folder}: this is a file, and a release is a folder; name {folder_text}")
-        raise DataError(f"{folder}: there is no such folder{ask_for_file(folder)}")
+        raise DataError(f"{folder}: there is no such folder{ask_for_file(folder, is_folder=True)}")
     inner = folder / "release"
     return inner if not (folder / NAME).exists() and inner.is_dir() else folder

@@ -7,7 +7,7 @@ are carried over, rows are followed, and what one method changed is left out of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -174,18 +174,26 @@ def _merge_unchanged_claims(
         return claims
     if set(last.data.frame.columns) <= set(changed_columns):  # nothing is left to claim
         return tuple(claim for claim in claims if not CHECKS[claim.measure].of_the_rest)
-    names_text = quote_names(changed_columns)
     return tuple(
         claim.model_copy(
             update={
                 "arguments": {**claim.arguments, "except_columns": (*_get_except_columns(claim), *changed_columns)},
-                "meaning": f"{claim.meaning}{word_other_changes(names_text)}.",
+                "meaning": _add_other_changes(claim.meaning, changed_columns),
             }
         )
         if CHECKS[claim.measure].of_the_rest
         else claim
         for claim in claims
     )
+
+
+def _add_other_changes(meaning: str, columns: Sequence[str]) -> str:
+    """A claim's sentence, and one that names all columns that other methods changed, each once."""
+    _, begins, names_text = meaning.rpartition(word_other_changes(""))
+    new_text = quote_names([name for name in columns if quote_names([name]) not in names_text or not begins])
+    if not begins:
+        return f"{meaning}{word_other_changes(new_text)}."
+    return f"{meaning.removesuffix('.')}, {new_text}." if new_text else meaning
 
 
 def word_other_changes(names_text: str) -> str:

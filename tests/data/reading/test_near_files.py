@@ -50,7 +50,24 @@ READERS: dict[str, Callable[[Path], Any]] = {
 @pytest.mark.parametrize("name", READERS)
 def test_a_mistyped_file_gets_the_one_that_was_meant(name: str, tmp_path: Path) -> None:
     true_name = name.replace("shoping", "shopping").replace("*", "1")
-    (tmp_path / true_name).write_text("")
+    if "." in name:
+        (tmp_path / true_name).write_text("")
+    else:
+        (tmp_path / true_name).mkdir()
     with pytest.raises(SfumatoError) as refusal:
         READERS[name](tmp_path / name)
     assert str(refusal.value).endswith(f'did you mean "{true_name}"?')
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_no_folder_is_offered_for_a_file_no_file_for_a_folder_and_no_single_letter(name: str, tmp_path: Path) -> None:
+    true_name = name.replace("shoping", "shopping").replace("*", "1")
+    if "." in name:
+        (tmp_path / true_name).mkdir()
+        (tmp_path / "s").write_text("")
+    else:
+        (tmp_path / true_name).write_text("")
+        (tmp_path / "s").mkdir()
+    with pytest.raises(SfumatoError) as refusal:
+        READERS[name](tmp_path / name)
+    assert "did you mean" not in str(refusal.value)

@@ -289,3 +289,19 @@ def test_a_proposal_cannot_be_changed() -> None:
     proposal = propose_role("age", [1, 2])
     with pytest.raises(FrozenInstanceError):
         proposal.role = S  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_told"),
+    [
+        (["34", "forty", *map(str, range(20, 38))], True),
+        (["1.5", "n/a", *map(str, range(30, 50))], True),
+        (["0213", "forty", *map(str, range(2000, 2030))], False),
+        (["a", "b", "1", "2"], False),
+        (["34", "35", "36"] * 4, True),
+    ],
+)
+def test_text_of_numbers_is_told(cells: list[str], is_told: bool) -> None:
+    (proposal,) = propose_roles(pl.DataFrame({"age": pl.Series(cells, dtype=pl.String)}))
+    assert ("Most of its values are numbers, and still it is text" in proposal.reason) == is_told
+    assert "forty" not in proposal.reason

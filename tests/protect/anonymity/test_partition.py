@@ -422,7 +422,7 @@ def test_a_column_without_any_value() -> None:
 
 
 def test_what_is_impossible_says_why() -> None:
-    with pytest.raises(ImpossibleRelease, match="all 6 rows as a single class do not satisfy k_anonymity; relax it"):
+    with pytest.raises(ImpossibleRelease, match=r"all rows together \(6 rows\) do not satisfy k_anonymity; relax it"):
         Partition(models=(KAnonymity(k=7), LDiversity(l=2, column="disease"))).protect(patients())
 
 

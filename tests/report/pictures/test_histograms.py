@@ -39,7 +39,7 @@ def test_suppressed_numbers_are_told_beside_the_histogram() -> None:
     starred = [str(age) for age in AGES[:-30]] + ["*"] * 30
     figure = draw(AGES, starred)
     assert figure["rows"][-1] == ("*", 0, 30)
-    assert figure["note"] == "Not drawn, in the release: 30 suppressed."
+    assert figure["note"] == 'Not drawn, in the release: 30 "*".'
 
 
 def test_the_page_that_leaves_bins_the_published_numbers_alone() -> None:

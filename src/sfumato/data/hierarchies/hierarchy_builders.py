@@ -253,12 +253,12 @@ HierarchyBuilder: TypeAlias = Annotated[Intervals | Quantiles | Prefix | Dates |
 _ADAPTER: TypeAdapter[HierarchyBuilder] = TypeAdapter(HierarchyBuilder)
 
 
-def parse_builder(description: Mapping[str, Any]) -> HierarchyBuilder:
-    """Read `{ kind = "prefix", keep = [4, 3] }`."""
+def parse_builder(description: Mapping[str, Any], name: str = "hierarchy") -> HierarchyBuilder:
+    """Read `{ kind = "prefix", keep = [4, 3] }`; errors begin with the name."""
     try:
         return _ADAPTER.validate_python(dict(description))
     except ValidationError as error:
-        raise PolicyError(f"hierarchy: {_explain_builder_errors(error)}") from None
+        raise PolicyError(f"{name}: {_explain_builder_errors(error)}") from None
 
 
 def _explain_builder_errors(error: ValidationError) -> str:

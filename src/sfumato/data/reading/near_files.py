@@ -11,7 +11,7 @@ _MOST_FILES = 5_000
 """Of a larger folder, only this many names are compared."""
 
 
-def ask_for_file(path: Path) -> str:
+def ask_for_file(path: Path, *, is_folder: bool = False) -> str:
     """`; did you mean "people.csv"?` for a missing file next to one with a similar name; or which folder is missing."""
     folder = path.parent
     try:
@@ -19,7 +19,8 @@ def ask_for_file(path: Path) -> str:
             return "; it is a link to a file that is not there"
         if not folder.is_dir():
             return f"; there is no folder {folder} either"
-        names = [entry.name for entry, _ in zip(folder.iterdir(), range(_MOST_FILES), strict=False)]
+        entries = [entry for entry, _ in zip(folder.iterdir(), range(_MOST_FILES), strict=False)]
+        names = [entry.name for entry in entries if entry.is_dir() == is_folder]
     except OSError:
         return ""
     return ask_meant([path.name], (name for name in names if not name.startswith(".")))

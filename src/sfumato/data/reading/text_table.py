@@ -335,9 +335,11 @@ def _explain_unreadable_text(
     if not isinstance(error, pa.ArrowInvalid):
         return DataError(f"{path}: the file is damaged or truncated; download it again")
     widths: list[int] = []
+    numbers: list[int] = []
 
     def note(row: Any) -> str:
         widths.append(row.actual_columns)
+        numbers.append(row.number)
         return "skip"
 
     try:
@@ -352,7 +354,8 @@ def _explain_unreadable_text(
     if widths:
         return DataError(
             f"{path}: {count_noun(len(widths), 'row has', 'rows have')} another number of cells than the "
-            f"{count_noun(width, 'column')}; correct the file, or set the right separator (read with "
+            f"{count_noun(width, 'column')}, first row {numbers[0]:,} of the file; correct it, or set the right "
+            "separator (read with "
             f'"{"tab" if separator == chr(9) else separator}")'
         )
     return DataError(f"{path}: this is not a table of text cells; check the separator, the quotes and the encoding")

@@ -184,7 +184,17 @@ def _describe_counts(column: ColumnProfile) -> str:
         return ""
     values = f"{column.distinct:,} different among {column.filled_count:,} values"
     gaps = f", {column.missing:,} missing" if column.missing else ""
-    return f"It has {values}{gaps}."
+    return f"It has {values}{gaps}.{_explain_text(column)}"
+
+
+def _explain_text(column: ColumnProfile) -> str:
+    """A few words among numbers make a column text, so that its numbers have neither order nor ranges."""
+    if column.dtype != pl.String or not _is_typical(column.sample, _is_number) or any(map(_is_code, column.sample)):
+        return ""
+    return (
+        " Most of its values are numbers, and still it is text: correct the cells that are not, if there are any, or "
+        "name them under missing_marks."
+    )
 
 
 # --- what the values look like
@@ -228,6 +238,8 @@ _is_date = _compile_shape(
     r"(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[- ][a-z]{3,9}[- ]\d{4})"
     r"([t ]\d{1,2}:\d{2}.*)?"
 )
+_is_number = _compile_shape(r"-?(0|[1-9]\d*)(\.\d+)?")
+_is_code = _compile_shape(r"0\d+")
 _is_postcode = _compile_shape(
     r"\d{5}(-\d{4})?|[a-z]{1,2}\d[a-z\d]? ?\d[a-z]{2}|[a-z]\d[a-z] ?\d[a-z]\d|\d{4} ?[a-z]{2}"
 )

@@ -7,7 +7,7 @@ For a custodian. A rule that one method hid is no loss of another one, whatever 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from sfumato.baskets import Baskets
 from sfumato.measure.baskets.side_effects import SideEffects, side_effects
@@ -15,15 +15,8 @@ from sfumato.public.thresholds import find_hiding_thresholds, require_hiding_thr
 from sfumato.public.unknown_items import find_unknown_mark
 from sfumato.release import Release
 
-_LARGEST = (
-    "itemsets",
-    "lost_itemsets",
-    "ghost_itemsets",
-    "rules",
-    "lost_rules",
-    "ghost_rules",
-    "rules_published",
-)
+_RULE_COUNTS = ("rules", "lost_rules", "ghost_rules", "rules_published")
+_LARGEST = ("itemsets", "lost_itemsets", "ghost_itemsets", *_RULE_COUNTS)
 
 
 def list_hiding_steps(release: Release) -> list[Release]:
@@ -43,6 +36,12 @@ def measure_step_effects(release: Release, original: Baskets, published_baskets:
         thresholds = require_hiding_thresholds(step)
         effects.append(side_effects(original, published_baskets, *thresholds, secrets, mark, other_secrets))
     return effects
+
+
+def list_effects(effects: SideEffects, steps: Sequence[Release]) -> dict[str, float]:
+    """The side effects by name; without a confidence there are no rules, so none are counted."""
+    has_rules = any(require_hiding_thresholds(step)[1] is not None for step in steps)
+    return {name: float(value) for name, value in asdict(effects).items() if has_rules or name not in _RULE_COUNTS}
 
 
 def combine_effects(effects: Sequence[SideEffects]) -> SideEffects:

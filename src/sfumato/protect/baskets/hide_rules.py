@@ -17,6 +17,7 @@ from pydantic import Field, field_validator, model_validator
 
 from sfumato.baskets import Baskets, Item, Items
 from sfumato.data.items.rule_files import ARROW, parse_itemset, parse_rule, read_rule_file
+from sfumato.data.reading.near_files import ask_for_file
 from sfumato.details import HidingDetails
 from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.protect.baskets.basket_columns import CHANGED_ITEMS, BasketDraft, ItemChange, compute_change_losses
@@ -201,6 +202,11 @@ class HideRules(Method):
         """Everything to hide, including the file's."""
         if self.file is None:
             return SecretSets(self.rules, self.itemsets)
+        if not Path(self.file).exists():
+            raise DataError(
+                f"{self.file}: this is no rule, which is written as a,b {ARROW} c, and no file of rules that exists"
+                f"{ask_for_file(Path(self.file))}"
+            )
         rule_file = read_rule_file(self.file)
         if rule_file.rules and self.min_confidence is None:
             raise PolicyError(

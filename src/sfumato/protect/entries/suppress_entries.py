@@ -62,7 +62,7 @@ def _parse_fraction(confidence: Any) -> Any:
     try:
         return parse_exact_confidence(confidence)
     except PolicyError as error:
-        raise ValueError(str(error)) from None
+        raise ValueError(str(error).removeprefix("confidence ")) from None
 
 
 Exact = Annotated[Fraction, BeforeValidator(_parse_fraction), PlainSerializer(str, return_type=str)]

@@ -96,7 +96,7 @@ def _list_histogram_notes(
     bins: NumberBins, published_cells: NumberCells, untold: Sequence[_MissingCounts]
 ) -> list[str]:
     """What a histogram does not show by itself."""
-    words = dict(zip(wording.NON_VALUES, ("missing", "suppressed"), strict=True))
+    words = dict(zip(wording.NON_VALUES, ("missing", '"*"'), strict=True))
     not_drawn = [f"{wording.format_count(count)} {words[label]}" for label, _, count in untold if count]
     return [
         *(["The outermost bars hold all numbers beyond them."] if bins.open_ends else []),

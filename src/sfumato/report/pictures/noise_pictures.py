@@ -18,6 +18,8 @@ _HUES = {name: PALETTE[hue][0] for name, hue in (("originals", "before"), ("rele
 _DASHES = {"originals": [1, 0], "release": [2, 3], "estimate": [7, 3]}
 _SIGNS = {"originals": "square", "release": "M-1,-1L1,1M-1,1L1,-1", "estimate": "circle"}
 """A cross of two strokes stays a cross when it is small; a filled one becomes a spot."""
+_DAY = 86_400_000
+"""How many milliseconds a day has: pictures count time in these."""
 SERIES = tuple(_HUES)
 """What a picture can show: the originals (for the custodian only), the release, what is estimated from it."""
 
@@ -33,16 +35,22 @@ class AnswerShare:
     high: float | None = None
 
 
-def draw_densities(column: str, densities: Mapping[str, tuple[Floats, Floats]]) -> str:
+def draw_densities(column: str, densities: Mapping[str, tuple[Floats, Floats]], *, are_days: bool = False) -> str:
     """Densities as steps: series → edges and densities of bins."""
+    unit = _DAY if are_days else 1
     values = [
-        {"series": name, "x": float(x), "y": float(y)}
+        {"series": name, "x": float(x) * unit, "y": float(y)}
         for name, (edges, density) in densities.items()
         for x, y in zip(edges, [*density, density[-1] if len(density) else 0.0], strict=True)
     ]
-    axis: Spec = {"grid": False, "tickCount": 5, "format": "~s"}
+    scale = _scale_values(are_days=are_days)
     encoding: Spec = {
-        "x": {"field": "x", "type": "quantitative", "title": wording.shorten_label(column, LABEL), "axis": axis},
+        "x": {
+            "field": "x",
+            "title": wording.shorten_label(column, LABEL),
+            **scale,
+            "axis": scale["axis"] | {"grid": False},
+        },
         "y": {"field": "y", "type": "quantitative", "title": None, "axis": None},
         "color": _encode_series(densities, _HUES, legend={"symbolSize": 500}),
         "strokeDash": _encode_series(densities, _DASHES),
@@ -53,15 +61,18 @@ def draw_densities(column: str, densities: Mapping[str, tuple[Floats, Floats]]) 
     )
 
 
-def draw_recovered_values(column: str, truth: Floats, release: Floats, estimate: Floats) -> str:
+def draw_recovered_values(
+    column: str, truth: Floats, release: Floats, estimate: Floats, *, are_days: bool = False
+) -> str:
     """True values against published ones and an attacker's estimates; on the diagonal they are equal."""
+    unit = _DAY if are_days else 1
     values = [
-        {"series": name, "x": float(x), "y": float(y)}
+        {"series": name, "x": float(x) * unit, "y": float(y) * unit}
         for name, estimates in (("release", release), ("estimate", estimate))
         for x, y in zip(truth, estimates, strict=True)
     ]
-    ends = [float(truth.min()), float(truth.max())] if len(truth) else [0.0, 1.0]
-    quantitative: Spec = {"type": "quantitative", "scale": {"zero": False}, "axis": {"tickCount": 5, "format": "~s"}}
+    ends = [float(truth.min()) * unit, float(truth.max()) * unit] if len(truth) else [0.0, 1.0]
+    scale = _scale_values(are_days=are_days)
     series = ("release", "estimate")
     dots: Spec = {
         "mark": {"type": "point", "size": 30, "strokeWidth": 1.3, "filled": False, "opacity": 0.7},
@@ -76,12 +87,19 @@ def draw_recovered_values(column: str, truth: Floats, release: Floats, estimate:
     }
     name = wording.shorten_label(column, LABEL)
     encoding: Spec = {
-        "x": {"field": "x", "title": f"{name}, true", **quantitative},
-        "y": {"field": "y", "title": None, **quantitative},
+        "x": {"field": "x", "title": f"{name}, true", **scale},
+        "y": {"field": "y", "title": None, **scale},
     }
     return render_svg(
         {"width": 330, "height": 230, "data": {"values": values}, "encoding": encoding, "layer": [dots, line]}
     )
+
+
+def _scale_values(*, are_days: bool) -> Spec:
+    """A scale of numbers, or of dates."""
+    if are_days:
+        return {"type": "temporal", "scale": {"type": "utc"}, "axis": {"tickCount": 5}}
+    return {"type": "quantitative", "scale": {"zero": False}, "axis": {"tickCount": 5, "format": "~s"}}
 
 
 def draw_answer_shares(shares: Sequence[AnswerShare]) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -12,7 +12,7 @@ import polars as pl
 from sfumato.baskets import Baskets
 from sfumato.details import HidingDetails, PatternDetails
 from sfumato.errors import count_noun
-from sfumato.measure.baskets.hiding_steps import list_hiding_steps, measure_step_effects
+from sfumato.measure.baskets.hiding_steps import list_effects, list_hiding_steps, measure_step_effects
 from sfumato.measure.baskets.recount import ItemColumns
 from sfumato.patterns import Patterns
 from sfumato.public.thresholds import compute_least_count, parse_exact_confidence, require_hiding_thresholds
@@ -25,10 +25,9 @@ from sfumato.report.sections.hidden_names import describe_lost_itemsets, describ
 from sfumato.report.words import loss_words, wording
 
 MOST_RULES = 200_000
-"""With more rules than this, only those at or above the support are drawn."""
+"""With more rules than this, only those at the thresholds are drawn, or none."""
 _MOST_NAMES = 12
 """How many items are named."""
-_REACH = 0.5
 _WORDS = RuleWords("to be hidden", "other rules", "confidence", "support, baskets")
 
 
@@ -42,7 +41,9 @@ def list_hiding_sections(
     secrets = release.details.get("sensitive", ())
     effects = measure_step_effects(release, original, published_baskets)
     return [
-        _name_method(build_hiding_section(step, original, published_baskets, asdict(effect), secrets), step)
+        _name_method(
+            build_hiding_section(step, original, published_baskets, list_effects(effect, [step]), secrets), step
+        )
         for step, effect in zip(steps, effects, strict=True)
     ]
 
@@ -82,7 +83,7 @@ def build_hiding_section(
     known_baskets = split_unknowns(published_baskets, find_unknown_mark(step)).known_items
     figures = [_build_effects_figure(utility)]
     if min_confidence is not None:
-        figures.insert(0, _build_hidden_rules_figure(step, original, known_baskets))
+        figures = [*_build_hidden_rules_figure(step, original, known_baskets), *figures]
     changes = step.losses.get("changes", 0) if details.changes is None else len(details.changes)
     intro = (
         f"{count_noun(len(secret), 'rule, itemset or item was', 'rules, itemsets or items were')} to be "
@@ -142,40 +143,65 @@ def _describe_lost(original: Baskets, known_baskets: Baskets, least: int, secret
     return describe_lost_itemsets(original_itemsets, known_itemsets, secret)
 
 
-def _build_hidden_rules_figure(step: Release, original: Baskets, known_baskets: Baskets) -> ReportFigure:
+def _build_hidden_rules_figure(step: Release, original: Baskets, known_baskets: Baskets) -> list[ReportFigure]:
+    """Both sides from the same thresholds: half of them, or all if there are too many rules; else no picture."""
     min_support, min_confidence = require_hiding_thresholds(step)
     least = compute_least_count(min_support, len(original))
     confidence = float(parse_exact_confidence(min_confidence or 1))
     secret_sides = {split_secret(rule)[:2] for rule in step.details["sensitive"]}
-    original_spots = _mine_rule_spots(original, least, confidence, secret_sides)
-    published_spots = _mine_rule_spots(known_baskets, least, confidence, secret_sides)
+    words = "half the thresholds"
+    spots = _mine_both_sides(original, known_baskets, max(1, least // 2), confidence / 2, secret_sides)
+    if spots is None:
+        words = "the thresholds"
+        spots = _mine_both_sides(original, known_baskets, least, confidence, secret_sides)
+    if spots is None:
+        return []
+    original_spots, published_spots = spots
     exposed_count = sum(
         spot.adversarial and spot.confidence >= confidence and spot.support >= least for spot in published_spots
     )
     exposed_text = count_noun(exposed_count, "of them reaches", "of them reach")
-    return ReportFigure(
-        "Rules before and after",
-        draw_rules_before_and_after(original_spots, published_spots, confidence, least, title="", rule_words=_WORDS),
-        "Rules by confidence and support, before and after; those that were to be hidden are marked.",
-        "Rules of up to three items with one on the right, from half the thresholds up. Dashed: the thresholds. Red: "
-        f"rules to be hidden; after the changes, {exposed_text} both thresholds.",
-        wide=True,
+    return [
+        ReportFigure(
+            "Rules before and after",
+            draw_rules_before_and_after(
+                original_spots, published_spots, confidence, least, title="", rule_words=_WORDS
+            ),
+            "Rules by confidence and support, before and after; those that were to be hidden are marked.",
+            f"Rules of up to three items with one on the right, from {words} up. Dashed: the thresholds. Red: "
+            f"rules to be hidden; after the changes, {exposed_text} both thresholds.",
+            wide=True,
+        )
+    ]
+
+
+def _mine_both_sides(
+    original: Baskets,
+    known_baskets: Baskets,
+    least: int,
+    confidence: float,
+    secret_sides: set[tuple[frozenset[str], frozenset[str]]],
+) -> tuple[list[RuleSpot], list[RuleSpot]] | None:
+    """The rules before and after; None if there are too many of either."""
+    original_spots, published_spots = (
+        _mine_rule_spots(baskets, least, confidence, secret_sides) for baskets in (original, known_baskets)
     )
+    return None if original_spots is None or published_spots is None else (original_spots, published_spots)
 
 
 def _mine_rule_spots(
     baskets: Baskets, least: int, confidence: float, secret_sides: set[tuple[frozenset[str], frozenset[str]]]
-) -> list[RuleSpot]:
+) -> list[RuleSpot] | None:
+    """Every rule with its place in the picture; None if there are too many."""
     from sfumato.errors import DataError
     from sfumato.mine import association_rules
 
-    lower_support = max(1, int(least * _REACH))
     try:
-        rules = association_rules(baskets, lower_support, confidence * _REACH, max_length=3, consequent_length=1)
+        rules = association_rules(baskets, least, confidence, max_length=3, consequent_length=1)
     except DataError:
-        return []
+        return None
     if rules.height > MOST_RULES:
-        rules = rules.filter(pl.col("support") >= least)
+        return None
     secret_items = {next(iter(right)) for left, right in secret_sides if not left and len(right) == 1}
     spots = []
     for left, right, support, share in rules.select("antecedent", "consequent", "support", "confidence").iter_rows():

@@ -8,6 +8,7 @@ and an attacker get to the originals.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -128,13 +129,23 @@ class _NoisyColumns(NamedTuple):
 
 def _describe_how(release: Release, column: str) -> str:
     law = release.public[column]
-    values = {"p": law.p, "q": law.q} if isinstance(law, AnswerLaw) else {"scale": get_noise(release, column).scale}
-    return _LAW_WORDS[law.kind].format(**{name: wording.format_parameter(value) for name, value in values.items()})
+    if isinstance(law, AnswerLaw):
+        values = {"p": wording.format_parameter(law.p), "q": wording.format_parameter(law.q)}
+    else:
+        unit = _find_unit(release.data.frame[column])
+        values = {"scale": f"{wording.format_parameter(get_noise(release, column).scale)}{unit}"}
+    return _LAW_WORDS[law.kind].format(**values)
+
+
+def _find_unit(column: pl.Series) -> str:
+    """What numbers of a column count: dates are read as days."""
+    return "" if column.dtype.is_numeric() else " days"
 
 
 def _build_reconstruction_figure(release: Release, column: str, truth: pl.Series | None = None) -> ReportFigure:
     """The distribution of one column."""
     values = release.data.frame[column]
+    are_days = bool(_find_unit(values))
     estimate: Reconstruction = reconstruct_distribution(release, column=column, bins=BINS)
     edges = estimate.edges
     densities: dict[str, tuple[Floats, Floats]] = {}
@@ -145,17 +156,25 @@ def _build_reconstruction_figure(release: Release, column: str, truth: pl.Series
     )
     densities["estimate"] = (edges, estimate.probabilities / np.diff(edges))
     rows = tuple(
-        (f"{wording.format_count(low)} to {wording.format_count(high)}", wording.format_percent(share))
+        (_name_bin(low, high, are_days=are_days), wording.format_percent(share))
         for low, high, share in zip(edges, edges[1:], estimate.probabilities, strict=False)
     )
     return ReportFigure(
         f"{wording.shorten_label(column)}: {_describe_how(release, column)}",
-        draw_densities(column, densities),
+        draw_densities(column, densities, are_days=are_days),
         f"The distribution of {wording.shorten_label(column)} in the release, and as reconstructed from it.",
         f"The original distribution, estimated from the published values in {count_noun(estimate.iterations, 'step')}.",
         ("Values", "Estimated share"),
         rows,
     )
+
+
+def _name_bin(low: float, high: float, *, are_days: bool) -> str:
+    """The ends of a bin; of dates, the first and the last day in it."""
+    if not are_days:
+        return f"{wording.format_count(low)} to {wording.format_count(high)}"
+    first_day = ceil(low)
+    return " to ".join(str(np.datetime64(day, "D")) for day in (first_day, max(first_day, ceil(high) - 1)))
 
 
 def _build_filter_figures(release: Release, truth: pl.DataFrame, numbers: tuple[str, ...]) -> list[ReportFigure]:
@@ -173,15 +192,20 @@ def _build_filter_figures(release: Release, truth: pl.DataFrame, numbers: tuple[
             float(np.sqrt(np.mean((numbers[known_rows] - true[known_rows]) ** 2)))
             for numbers in (published_numbers, guessed_numbers)
         )
+        unit = _find_unit(release.data.frame[name])
         figures.append(
             ReportFigure(
                 f"{wording.shorten_label(name)}: what an attacker recovers",
                 draw_recovered_values(
-                    name, true[sample_rows], published_numbers[sample_rows], guessed_numbers[sample_rows]
+                    name,
+                    true[sample_rows],
+                    published_numbers[sample_rows],
+                    guessed_numbers[sample_rows],
+                    are_days=bool(unit),
                 ),
                 f"True values of {wording.shorten_label(name)} against the published ones and an attacker's estimates.",
-                f"Root mean square error: published {wording.format_count(published_error)}, estimated "
-                f"{wording.format_count(estimated_error)}.",
+                f"Root mean square error: published {wording.format_count(published_error)}{unit}, estimated "
+                f"{wording.format_count(estimated_error)}{unit}.",
             )
         )
     return figures

@@ -18,8 +18,7 @@ _LARGEST = " Of several methods, the largest counts."
 _DETAIL = LossWords(LOSSES["loss"].meaning, "detail kept", "mean over the quasi-identifying columns")
 _UNKNOWN = LossWords("The method's own measure: 0 % means no loss.", "kept", "by the method's own measure")
 _SEVERAL = LossWords(
-    "By the methods: the largest of their losses, each by its own measure. On the file: the largest by any kind of "
-    "change; of items, the share that all methods together changed.",
+    "By the methods: the largest of their losses, each by its own measure. On the file: {}.",
     "kept in the part with the largest loss",
     "each method by its own measure",
 )
@@ -35,7 +34,9 @@ def describe_loss(body: Mapping[str, Any]) -> LossWords:
     """What the loss of a run means: by the kinds of change of its method, or by several methods together."""
     tags = [str(method["method"]) for method in body["methods"]]
     if len(set(tags)) > 1 and not all(map(_loses_detail, tags)):
-        return _SEVERAL
+        is_table = body["data"]["shape"] == "table"
+        on_file = "the largest by any kind of change" if is_table else "the share that all methods together changed"
+        return _SEVERAL._replace(meaning=_SEVERAL.meaning.format(on_file))
     if len(tags) > 1 and not _loses_detail(tags[0]):
         words = describe_method_loss(tags[0], body.get("changes", ()))
         return words._replace(meaning=f"{words.meaning} {_SEVERAL_METHODS}")

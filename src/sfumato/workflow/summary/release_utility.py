@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
@@ -19,7 +18,7 @@ from sfumato.details import HidingDetails, PatternDetails, SwapDetails
 from sfumato.key import Key
 from sfumato.measure.alignment import align_originals
 from sfumato.measure.baskets.changed_items import measure_changed_items
-from sfumato.measure.baskets.hiding_steps import combine_effects, measure_step_effects
+from sfumato.measure.baskets.hiding_steps import combine_effects, list_effects, list_hiding_steps, measure_step_effects
 from sfumato.measure.change_losses import measure_change_loss
 from sfumato.measure.checks import Evidence
 from sfumato.measure.codes.code_losses import CODE_LOSSES
@@ -236,7 +235,7 @@ def _measure_utility_without_columns(
         figures["loss"] = measure_loss(published_data, original, release.details.rows, key)
     if isinstance(published_data, Baskets) and release.details.get_family(HidingDetails) is not None:
         effects = combine_effects(measure_step_effects(release, original, published_data))
-        figures |= {name: float(value) for name, value in asdict(effects).items()}
+        figures |= list_effects(effects, list_hiding_steps(release))
         figures["loss"] = measure_changed_items(original, published_data, find_unknown_mark(release))
     return figures
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from sfumato.arrays import Codes, Flags, Floats, Ints
-from sfumato.errors import ImpossibleRelease, PolicyError
+from sfumato.errors import ImpossibleRelease, PolicyError, count_noun
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.protect.anonymity.models.model_judge import ModelJudge
@@ -86,7 +86,7 @@ class GroupJudge:
         names = [judge.models[0].model for judge in judges if judge.flag_refused(single_group).any()]
         if names:
             raise ImpossibleRelease(
-                f"even all {people} rows as a single class do not satisfy {', '.join(names)}; relax "
+                f"even all rows together ({count_noun(people, 'row')}) do not satisfy {', '.join(names)}; relax "
                 f"{'it' if len(names) == 1 else 'them'} (k = {people} at most), or add rows"
             )
 
