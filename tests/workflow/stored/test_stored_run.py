@@ -274,3 +274,17 @@ def test_labels_that_are_numbers_have_the_same_type_in_both_engines(tmp_path: Pa
     )
     ours, _ = compare_runs(policy, tmp_path)
     assert pl.read_parquet(ours.out / "release" / "data.parquet").schema["born"] == pl.Int64
+
+
+def test_whole_decimals_of_a_text_file_have_the_same_type_in_both_engines(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age,pay,half,zero\n" + "30,5.0,1.5,-0\n31,6.0,2.0,0\n" * 4)
+    policy = {
+        "data": {"path": str(tmp_path / "people.csv")},
+        "roles": {"quasi_identifying": ["age"], "sensitive": ["pay", "half", "zero"]},
+        "protect": [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 2}]}],
+        "measure": {"queries": 0},
+        "output": {"format": "parquet"},
+    }
+    ours, _ = compare_runs(Policy.model_validate(policy), tmp_path)
+    schema = pl.read_parquet_schema(ours.out / "release" / "data.parquet")
+    assert schema == {"age": pl.Int64, "pay": pl.Int64, "half": pl.Float64, "zero": pl.Int64}
