@@ -389,15 +389,15 @@ def _simplify_column(column: pl.Series) -> pl.Series:
         numbers = column.fill_nan(None)
         zeros = numbers == 0.0  # −0.0 equals 0.0 in every count, but a Parquet file distinguishes them
         return numbers.set(zeros, 0.0) if zeros.any() else numbers  # polars skips an addition of zero
-    if kind == pl.Duration:
-        return column.dt.to_string()
+    if kind in (pl.Duration, pl.Time):  # a cast to text would leave out the fractions of a second
+        return column.dt.to_string("iso")
     if kind in _AS_TEXT:
         return column.cast(pl.String)
     return column
 
 
 # Types whose text differs between writers: formatted once on input, so that a release reads back unchanged.
-_AS_TEXT = (pl.Categorical, pl.Enum, pl.Null, pl.Datetime, pl.Time, pl.Decimal, pl.Int128)
+_AS_TEXT = (pl.Categorical, pl.Enum, pl.Null, pl.Datetime, pl.Decimal, pl.Int128)
 
 
 def _read_hierarchy(hierarchy_source: Any, frame: pl.DataFrame, column: str, table_source: str) -> Hierarchy:

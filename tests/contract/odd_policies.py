@@ -28,6 +28,19 @@ NAMES = {
     "void": "void",
 }
 """What columns are called in some tables; in others they have their short names."""
+POLARS_NAMES = {
+    "name": "literal",
+    "age": "count",
+    "zip": "len",
+    "sex": "index",
+    "ill": "value",
+    "pay": "size",
+    "born": "rows",
+    "paid": "column",
+    "flat": "group",
+    "void": "row",
+}
+"""What columns are called in other tables: like those that polars or our own code adds to a frame."""
 
 
 def draw_odd_people(chance: random.Random, folder: Path) -> Cells:
@@ -57,8 +70,9 @@ def draw_odd_people(chance: random.Random, folder: Path) -> Cells:
         if row and chance.random() < chance.choice((0.0, 0.0, 0.5)):
             for name, cells in people.items():
                 cells[row] = cells[row] if name == "name" else cells[row - 1]
-    if chance.random() < 0.3:
-        people = {NAMES[name]: cells for name, cells in people.items()}
+    naming = chance.choice((None, None, NAMES, POLARS_NAMES))
+    if naming is not None:
+        people = {naming[name]: cells for name, cells in people.items()}
     write_people(people, folder)
     return {name: ["" if cell in MARKS else cell for cell in cells] for name, cells in people.items()}
 
@@ -89,7 +103,7 @@ def draw_hierarchy(chance: random.Random, name: str) -> Fields | None:
         "born": {"kind": "date", "units": chance.choice((["year"], ["month", "year"]))},
         "sex": {"kind": "tree", "groups": {"any": ["f", "m"]}},
     }
-    short = next((short for short, long in NAMES.items() if name in (short, long)), name)
+    short = next((short for short in NAMES if name in (short, NAMES[short], POLARS_NAMES[short])), name)
     return kinds.get(short) if chance.random() < 0.7 else None
 
 

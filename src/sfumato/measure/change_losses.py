@@ -14,6 +14,7 @@ import polars as pl
 from sfumato.arrays import Floats
 from sfumato.change import Change, ChangeKind
 from sfumato.change_kinds import LossMeasure
+from sfumato.data.cells.coded_cells import count_cells
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.measure.alignment import Rows, align_originals
 from sfumato.measure.cell_readers import Reader, choose_moment_reader, choose_number_reader
@@ -104,7 +105,7 @@ def _measure_means(columns: SeriesPairs) -> float:
         else:
             texts, published_texts = spell_cells(column[0]), spell_cells(column[1])
             within_sum += int(texts.ne_missing(published_texts).sum())
-            total += len(texts) - int(texts.value_counts()["count"].max())  # type: ignore[arg-type]
+            total += len(texts) - int(count_cells(texts).counts.max())
     return min(within_sum / total, 1.0) if total else 0.0
 
 

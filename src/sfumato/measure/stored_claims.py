@@ -80,11 +80,11 @@ class StoredEvidence:
 
 def measure_stored_claim(claim: Claim, evidence: StoredEvidence) -> Finding:
     """Measure a claim on the file; a claim that needs missing originals stays open."""
+    if claim.needs_original and evidence.comparison is None:
+        return Finding.of(claim, None)
     measure = find_stored_measure(claim.measure)
     if measure is None:
         raise PolicyError(f'the claim "{claim.property}" cannot be measured in its file; use --engine memory')
-    if claim.needs_original and evidence.comparison is None:
-        return Finding.of(claim, None)
     try:
         return Finding.of(claim, measure(evidence, claim.arguments))
     except (KeyError, TypeError, ValueError):

@@ -131,7 +131,7 @@ class NoiseLaw(NumberLaw):
     """The start of the first interval, for `discretize`."""
     grid: LawNumber = Field(default=0, ge=0)
     """The unit of published numbers; 0 if unknown."""
-    privacy: float | None = None
+    privacy: float | None = Field(default=None, gt=0)
     """The promised width of the interval to which a value is known, as a share of the range."""
 
     @property

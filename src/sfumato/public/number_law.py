@@ -25,9 +25,9 @@ class NumberLaw(PublishedLaw):
 
     step: LawNumber = Field(default=0, ge=0)
     """What published values are rounded to: 1 for integers and dates, 0 if they are not rounded."""
-    confidence: float | None = None
+    confidence: float | None = Field(default=None, gt=0, lt=1)
     """How sure an adversary is of the interval to which a value is known."""
-    achieved: float | None = None
+    achieved: float | None = Field(default=None, ge=0)
     """The width of that interval, as a share of the range."""
     domain: Literal["given", "data"] | None = None
     """Whether the range and the cuts were given, or come from the data."""

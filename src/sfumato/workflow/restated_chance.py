@@ -6,14 +6,17 @@ Only a method that draws by chance has a law, only a claim bounds a budget, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import isclose
 from typing import Any
 
 from sfumato.change_kinds import ChangeKind
+from sfumato.errors import quote_names
+from sfumato.protect.method import Method
 from sfumato.public.answer_channel import AnswerLaw
-from sfumato.published_law import read_laws
+from sfumato.published_law import PublishedLaw, read_laws
 from sfumato.runtime.lazy import find_tagged_class
+from sfumato.workflow.restated_methods import rebuild_methods
 
 _BUDGETS = ("epsilon", "epsilon_in_all")
 _ROUNDING = 1e-6
@@ -58,10 +61,11 @@ def _list_budget_problems(body: Mapping[str, Any]) -> list[str]:
 
 
 def _list_law_problems(body: Mapping[str, Any]) -> list[str]:
-    """Compare the laws of chance with the claims about them."""
-    problems = []
+    """Compare the laws of chance with the claims about them, and with the parameters of the methods."""
     budgets = [float(claim["threshold"]) for claim in body["claims"] if claim["property"] in _BUDGETS]
-    laws = read_laws(body["public"]).values()
+    laws_by_column = read_laws(body["public"])
+    problems = _list_method_law_problems(laws_by_column, rebuild_methods(body))
+    laws = laws_by_column.values()
     law_budgets = [law.privacy_budget for law in laws if law.privacy_budget is not None]
     if any(not any(isclose(law_budget, budget, rel_tol=_ROUNDING) for budget in budgets) for law_budget in law_budgets):
         problems.append("the certificate states a law of chance with another epsilon than any claim")
@@ -74,6 +78,28 @@ def _list_law_problems(body: Mapping[str, Any]) -> list[str]:
     if any(channel not in stated_channels for channel in channels):
         problems.append("the certificate states another law of chance than its claims")
     return problems
+
+
+def _list_method_law_problems(laws: Mapping[str, PublishedLaw], methods: Iterable[Method]) -> list[str]:
+    """Compare the laws of columns with the methods that draw by them."""
+    problems = []
+    for method in methods:
+        columns = set(method.list_law_columns()) if method.draws_by_law else set()
+        if missing_columns := sorted(columns - laws.keys()):
+            problems.append(f"the certificate states no law of chance of {quote_names(missing_columns)}")
+        if other_columns := sorted(name for name in columns & laws.keys() if not _has_parameters(laws[name], method)):
+            problems.append(f"the law of chance of {quote_names(other_columns)} is not the one that its method states")
+    return problems
+
+
+def _has_parameters(law: PublishedLaw, method: Method) -> bool:
+    """Whether a law has the numbers that the method was given under the same names, such as ε or p."""
+    parameters, facts = method.describe(), law.describe()
+    return all(
+        isclose(parameters[name], facts[name], rel_tol=_ROUNDING)
+        for name in parameters.keys() & facts.keys()
+        if isinstance(parameters[name], int | float) and isinstance(facts[name], int | float)
+    )
 
 
 def _bounds_answer(claim: Mapping[str, Any]) -> bool:

@@ -17,6 +17,7 @@ from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import quote_names
 from sfumato.measure.anonymity.crowd_sizes import StarredRows
 from sfumato.measure.checks import CHECKS
+from sfumato.protect.anonymity.suppressed_rows import list_hidden_columns
 from sfumato.protect.claim_sentences import list_common_meanings
 from sfumato.protect.claims import explain_blanks
 from sfumato.protect.method import Method
@@ -62,7 +63,9 @@ def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list
     if isinstance(published_data, Table | StoredTable):
         problems += _list_sentence_problems(body, get_outline(published_data))
         problems += _list_figure_problems(body, published_data)
-        problems += _list_suppression_problems(body, published_data) + _list_star_problems(body)
+        problems += _list_suppression_problems(body, published_data) + _list_star_problems(
+            body, get_outline(published_data)
+        )
     elif not _is_nothing_suppressed(body):
         problems.append("the certificate gives another reason for its suppressed rows than its methods do")
     return problems
@@ -163,8 +166,9 @@ def _list_threshold_problems(body: Mapping[str, Any]) -> list[str]:
 
 
 def _is_like(parameter: Any, threshold: int | float) -> bool:
-    """Whether both are counts, or both shares."""
-    return isinstance(parameter, int | float) and isinstance(parameter, int) == isinstance(threshold, int)
+    """Whether both are counts, or both shares: a share of the rows is a count in the claim."""
+    is_share_of_count = isinstance(parameter, float) and parameter <= 1 and isinstance(threshold, int)
+    return isinstance(parameter, int | float) and not is_share_of_count
 
 
 def _list_limit_problems(body: Mapping[str, Any]) -> list[str]:
@@ -191,12 +195,21 @@ def _list_limit_problems(body: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def _list_star_problems(body: Mapping[str, Any]) -> list[str]:
-    """Suppressed rows are stars in every quasi-identifying column, or in none."""
+def _list_star_problems(body: Mapping[str, Any], outline: Table) -> list[str]:
+    """Suppressed rows are stars in every quasi-identifying column, or in none; what is empty in them is claimed."""
     starred_columns = {change["column"] for change in body["changes"] if change["starred"]}
     quasi_identifying = {name for name, role in body["roles"].items() if role == "quasi_identifying"}
     if starred_columns and (starred_columns != quasi_identifying or not body["suppression"]["rows"]):
         return ["the certificate states stars of suppressed rows in some columns only, or without suppressed rows"]
+    claims = [claim for claim in body["claims"] if claim["property"] == "shown_in_suppressed"]
+    claimed_columns = {name for claim in claims for name in claim["arguments"]["columns"]}
+    models = [model for method in rebuild_methods(body) for model in method.list_models()]
+    is_hidden = _find_suppressed_kind(body) in (SuppressedRows.EMPTY, SuppressedRows.APART)
+    if claimed_columns != set(list_hidden_columns(outline, models) if is_hidden else ()):
+        return ["the certificate claims that other columns are empty in suppressed rows than its methods empty"]
+    blanked_columns = {change["column"] for change in body["changes"] if change["kind"] == ChangeKind.BLANKED}
+    if not claimed_columns <= blanked_columns:
+        return ["the certificate states that columns were kept of which it claims empty cells"]
     return []
 
 

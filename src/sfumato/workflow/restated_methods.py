@@ -36,6 +36,10 @@ def list_method_problems(body: Mapping[str, Any]) -> list[str]:
             if not _is_as_stated(kind, method, parameters):
                 problems.append(f"the certificate states parameters that {tag} cannot have")
             maturities.append(getattr(method, "maturity", None))
+    kinds = [find_tagged_class("method", str(parameters.get("method"))) for parameters in body["methods"]]
+    once = [kind for kind in kinds if kind is not None and not kind.by_chance]
+    if len(once) > len(set(once)):
+        problems.append("the certificate names a method twice, which no policy can")
     if problems or None in maturities:
         return problems
     least_maturity = next((maturity for maturity in maturities if maturity != "stable"), "stable")
@@ -114,8 +118,15 @@ def _is_as_stated(kind: type[Method], method: Method | None, parameters: Mapping
         return False
     description = method.describe()
     return method.iso_20889 == parameters[_TECHNIQUE] and all(
-        description[name] == parameters[name] for name in kind.public_fields if name not in method.list_parts()
+        _spell(description[name]) == _spell(parameters[name])
+        for name in kind.public_fields
+        if name not in method.list_parts()
     )
+
+
+def _spell(value: Any) -> str:
+    """As a certificate has it: 1 is another number than 1.0, which may be a share."""
+    return json.dumps(value, sort_keys=True)
 
 
 def _list_fields(parameters: Mapping[str, Any]) -> dict[str, Any]:

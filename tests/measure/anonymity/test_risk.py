@@ -400,3 +400,11 @@ def test_a_population_without_a_column_is_refused() -> None:
     table = figure_2()
     with pytest.raises(sf.DataError, match='"zip"'):
         risk(table, population=table.with_frame(table.frame.drop("zip")))
+
+
+@pytest.mark.parametrize("name", ["crowd", "rows", "other"])
+def test_many_classes_with_missing_cells_are_joined_whatever_the_columns_are_called(name: str) -> None:
+    known = {"age": [number if number % 50 else None for number in range(600)], name: list(range(600))}
+    table = sf.Table.of(known, dict.fromkeys(known, "quasi_identifying"), missing="matches_any")
+    assert sf.measure.anonymity(table)["k"] == 1
+    assert sf.measure.k_map(table, table) == 1

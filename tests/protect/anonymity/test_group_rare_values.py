@@ -135,3 +135,15 @@ def test_the_measures_count_what_breaks_a_promise() -> None:
     assert count_rows_of_rarest_value(before.with_frame(before.frame.clear()), ("x",)) == 0
     assert count_wrongly_grouped_cells(before, after, ("x",), "z") == 2  # one b is still published, and d became e
     assert count_wrongly_grouped_cells(before, before, ("x",), "z") == 0
+
+
+def test_a_column_may_be_called_as_polars_calls_its_counts() -> None:
+    table = sf.Table.of(
+        {"count": ["a", "a", "b", "c"], "len": ["x", "x", "y", "z"]},
+        dict.fromkeys(("count", "len"), "quasi_identifying"),
+    )
+    release = sf.GroupRareValues(columns=("count", "len"), min_count=2).protect(table)
+    assert all(finding.holds for finding in sf.check(release, table))
+    means = sf.Microaggregate(k=2).protect(table)
+    assert all(finding.holds for finding in sf.check(means, table))
+    assert measure_change_loss(table, means.data, means.changes, {}, None)

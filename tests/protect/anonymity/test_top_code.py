@@ -140,3 +140,20 @@ def test_the_measures_count_what_breaks_a_promise() -> None:
     assert count_miscoded_cells(before, after, "x", floor=2, cap=10) == 2  # 9 became 8, and the missing cell 3
     with pytest.raises(sf.DataError, match="no numbers"):
         count_beyond_limits(table_of(["a"]), "x", cap=1)
+
+
+@pytest.mark.parametrize("kind", [pl.Int8, pl.UInt8, pl.Int32, pl.Int64, pl.UInt64])
+@pytest.mark.parametrize("limit", [1000.0, -1000.0, 3e9, 1e30, -1e30])
+def test_a_limit_that_the_column_cannot_hold_is_refused_in_words(kind: type[pl.DataType], limit: float) -> None:
+    """Numbers of few bytes could not even be compared with it."""
+    table = table_of([1, 1, 2, 3, 3], kind)
+    for method in (
+        sf.TopCode(columns="x", k=2, caps={"x": limit}),
+        sf.TopCode(columns="x", k=2, ends="bottom", floors={"x": limit}),
+    ):
+        try:
+            release = method.protect(table)
+        except sf.SfumatoError as error:
+            assert "move it inward" in str(error)
+        else:  # everybody lies beyond it
+            assert set(release.data.frame["x"]) == {int(limit)}

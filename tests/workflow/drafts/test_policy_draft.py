@@ -358,3 +358,18 @@ def test_many_columns_that_others_may_know_are_noted(tmp_path: Path, width: int,
     frame.write_csv(tmp_path / "wide.csv")
     notes = " ".join(sf.draft_policy(tmp_path / "wide.csv", out=tmp_path / "p.toml").notes)
     assert (re.search(r"\d+ columns are taken as known to others", notes) is not None) is noted
+
+
+@pytest.mark.parametrize("purpose", PURPOSES)
+def test_small_numbers_and_a_column_called_count_are_drafted(purpose: str, tmp_path: Path) -> None:
+    """Polars compares narrow numbers with narrow ones only, and calls its counts "count"."""
+    frame = pl.DataFrame(
+        {
+            "count": pl.Series([number % 40 for number in range(300)], dtype=pl.Int8),
+            "age": pl.Series([number % 90 for number in range(300)], dtype=pl.UInt8),
+            "index": ["a", "b", "c"] * 100,
+            "len": pl.Series([number % 7 for number in range(300)], dtype=pl.Int16),
+        }
+    )
+    frame.write_parquet(tmp_path / "people.parquet")
+    assert sf.draft_policy(tmp_path / "people.parquet", purpose).text

@@ -130,6 +130,25 @@ def test_an_auditor_counts_in_the_file_what_memory_counts(tmp_path: Path) -> Non
     assert any(finding.measured is not None for finding in theirs.findings)
 
 
+@pytest.mark.parametrize("missing", ["matches_any", "never_matches"])
+def test_missing_cells_that_are_no_values_are_counted_in_memory(tmp_path: Path, missing: str) -> None:
+    """In the file they were counted as values of their own, and honest releases were refused."""
+    result = run_policy(write_policy(tmp_path, "parquet", missing, K), tmp_path / "out")
+    with pytest.raises(PolicyError, match="use --engine memory"):
+        verify(result.out, engine="duckdb")
+    assert verify(result.out).problems == ()
+
+
+def test_a_claim_that_needs_the_originals_is_unchecked_in_the_file_too(tmp_path: Path) -> None:
+    people = {"age": [20 + n % 9 for n in range(60)], "ill": ["flu", "cold"] * 30}
+    table = sf.Table.of(people, {"age": "quasi_identifying", "ill": "sensitive"})
+    policy = {"protect": [{"method": "synthesize", "min_leaf": 5}], "output": {"format": "parquet"}}
+    out = sf.run(table, policy, out=tmp_path / "out").out
+    ours, theirs = verify(out, engine="memory"), verify(out, engine="duckdb")
+    assert ours.problems == theirs.problems == ()
+    assert "copied_uniques" in theirs.as_json()["unchecked"]
+
+
 def test_a_release_larger_than_memory_is_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = run_policy(write_policy(tmp_path, "parquet", "own_value", K), tmp_path / "out", engine="duckdb")
     monkeypatch.setattr("sfumato.data.reading.file_limits._get_half_of_memory", lambda: 1)
@@ -255,3 +274,17 @@ def test_labels_that_are_numbers_have_the_same_type_in_both_engines(tmp_path: Pa
     )
     ours, _ = compare_runs(policy, tmp_path)
     assert pl.read_parquet(ours.out / "release" / "data.parquet").schema["born"] == pl.Int64
+
+
+def test_whole_decimals_of_a_text_file_have_the_same_type_in_both_engines(tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("age,pay,half,zero\n" + "30,5.0,1.5,-0\n31,6.0,2.0,0\n" * 4)
+    policy = {
+        "data": {"path": str(tmp_path / "people.csv")},
+        "roles": {"quasi_identifying": ["age"], "sensitive": ["pay", "half", "zero"]},
+        "protect": [{"method": "generalize", "models": [{"model": "k_anonymity", "k": 2}]}],
+        "measure": {"queries": 0},
+        "output": {"format": "parquet"},
+    }
+    ours, _ = compare_runs(Policy.model_validate(policy), tmp_path)
+    schema = pl.read_parquet_schema(ours.out / "release" / "data.parquet")
+    assert schema == {"age": pl.Int64, "pay": pl.Int64, "half": pl.Float64, "zero": pl.Int64}

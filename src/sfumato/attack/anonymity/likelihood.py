@@ -70,9 +70,10 @@ class NumberPrice:
             self.person_numbers[people, None],
             self.law,
         )
-        gap = np.maximum(np.maximum(self.low - known_numbers, known_numbers - self.high), 0.0)
-        ratio = gap / (scale or 1.0)
-        costs = 0.5 * ratio * ratio if wall == 0 else 1e-6 * ratio * ratio + wall * (ratio > 1 + 1e-9)
+        with np.errstate(over="ignore"):  # of numbers that are too far apart
+            gap = np.maximum(np.maximum(self.low - known_numbers, known_numbers - self.high), 0.0)
+            ratio = gap / (scale or 1.0)
+            costs = 0.5 * ratio * ratio if wall == 0 else 1e-6 * ratio * ratio + wall * (ratio > 1 + 1e-9)
         costs = np.where(gap > 0, wall, 0.0) if scale == 0 else costs
         unknown, blank = np.isnan(known_numbers), np.isnan(self.low)
         costs_of_unknown = np.where(blank, both_blank_cost, np.where(np.isneginf(self.low), blank_cost, unknown_cost))

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 import polars as pl
 
 from sfumato.data.hierarchies.hierarchy import spell_cells
+from sfumato.errors import DataError
 
 _WHOLE = r"^(?:0|-?[1-9][0-9]{0,17})$"
 _DECIMAL = r"^-?(?:0|[1-9][0-9]{0,14})(?:\.[0-9]{1,15})?(?:[eE][+-]?[0-9]{1,2})?$"
@@ -157,15 +158,25 @@ def _can_retype(kind: pl.DataType) -> bool:
 
 def state_types(
     cells: pl.DataFrame, names: list[str], numbers: Collection[str], integers: Collection[str] = ()
-) -> Iterator[pl.Expr | pl.Series]:
-    """Text, except for the columns that are declared as numbers; whole ones are integers where each cell is one."""
+) -> Iterator[pl.Series]:
+    """Text, except for the columns that are declared as numbers; whole ones are integers where each cell is one.
+
+    Nothing is lost by that, or the file is refused: who reads "1" and "01" as texts would see two values, and a word
+    is no missing number.
+    """
     number_names, integer_names = set(numbers), set(integers)
-    for position, name in zip(cells.columns, names, strict=True):
-        whole_cells = _read_integers(cells[position]) if name in number_names & integer_names else None
-        if whole_cells is not None:
-            yield whole_cells
-        else:
-            yield pl.col(position).cast(pl.Float64, strict=False) if name in number_names else pl.col(position)
+    for column, name in zip(cells.get_columns(), names, strict=True):
+        if name not in number_names:
+            yield column
+            continue
+        whole_cells = _read_integers(column) if name in integer_names else None
+        typed_cells = column.cast(pl.Float64, strict=False) if whole_cells is None else whole_cells
+        if typed_cells.null_count() != column.null_count() or typed_cells.n_unique() != column.n_unique():
+            raise DataError(
+                f'the column "{name}" is declared as numbers, and its cells are not: some are words, or spell one '
+                "number in several ways"
+            )
+        yield typed_cells
 
 
 def _read_integers(texts: pl.Series) -> pl.Series | None:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from sfumato.data.cells.coded_cells import count_cells
 from sfumato.data.cells.missing_marks import WORDS as MISSING_WORDS
 from sfumato.data.hierarchies.category_vocabulary import TOPICS
 from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
@@ -164,7 +165,9 @@ def _propose_dates(known_values: pl.Series) -> _Proposals:
 
 def _is_day_number(known_values: pl.Series) -> bool:
     """Whether whole numbers are days written as 19991231."""
-    return known_values.dtype.is_integer() and bool(known_values.is_between(18_500_101, 21_501_231).all())
+    return known_values.dtype.is_integer() and bool(
+        known_values.cast(pl.Float64).is_between(18_500_101, 21_501_231).all()
+    )
 
 
 def _parse_every_date(texts: Sequence[str], form: str | None) -> list[date] | None:
@@ -268,8 +271,8 @@ def _simplify_number(width: Decimal) -> float:
 
 def _measure_crowding(numbers: pl.Series, width: float) -> float:
     """The share of the rows in the fullest interval."""
-    counts = (numbers / width).floor().value_counts()["count"]
-    return float(counts.max() or 0) / len(numbers)  # type: ignore[arg-type]
+    counts = count_cells((numbers / width).floor()).counts
+    return float(counts.max(initial=0)) / len(numbers)
 
 
 # --- words

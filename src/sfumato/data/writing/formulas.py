@@ -16,6 +16,7 @@ from typing import Any
 import polars as pl
 
 from sfumato.data.cells.coded_cells import count_cells
+from sfumato.errors import DataError, count_noun
 
 # The full-width signs of East Asian keyboards count as well.
 _START = r'^"?[=+\-@\t\r\n＝＋－＠]'
@@ -34,9 +35,14 @@ def escape_formulas(texts: pl.Series) -> pl.Series:
 
 
 def unescape_formulas(texts: pl.Series) -> pl.Series:
-    """Undo `escape_formulas`."""
-    escape_mask = _find_escapable(texts) & texts.str.starts_with(_APOSTROPHE).fill_null(value=False)
-    return texts.str.slice(1).zip_with(escape_mask, texts).alias(texts.name)
+    """Undo `escape_formulas`; a formula without an apostrophe would be read like one with it, and is refused."""
+    escapable_mask = _find_escapable(texts)
+    if strange_count := int((escapable_mask & ~texts.str.starts_with(_APOSTROPHE)).sum()):
+        raise DataError(
+            f"{count_noun(strange_count, 'text looks', 'texts look')} like a formula in a file whose formulas are "
+            "said to be escaped"
+        )
+    return texts.str.slice(1).zip_with(escapable_mask, texts).alias(texts.name)
 
 
 def escape_words(words: Sequence[str]) -> list[str]:

@@ -107,10 +107,10 @@ def _match_classes_by_pattern(frame: pl.DataFrame, names: list[str]) -> pl.DataF
         for other_pattern, other in parts.items():
             common = [name for name, a, b in zip(names, own_pattern, other_pattern, strict=True) if a == b == "0"]
             if not common:
-                total = own_part.select("\0class", pl.lit(other["\0rows"].sum(), dtype=pl.Int64).alias("crowd"))
+                total = own_part.select("\0class", pl.lit(other["\0rows"].sum(), dtype=pl.Int64).alias("\0crowd"))
             else:
-                sums = other.group_by(common).agg(pl.col("\0rows").sum().alias("crowd"))
-                total = own_part.join(sums, on=common, how="inner").select("\0class", "crowd")
+                sums = other.group_by(common).agg(pl.col("\0rows").sum().alias("\0crowd"))
+                total = own_part.join(sums, on=common, how="inner").select("\0class", "\0crowd")
             totals.append(total)
-    crowd = pl.concat(totals).group_by("\0class").agg(pl.col("crowd").sum())
-    return classes.join(crowd, on="\0class").select(pl.col("\0rows").alias("rows"), "crowd")
+    crowd = pl.concat(totals).group_by("\0class").agg(pl.col("\0crowd").sum())
+    return classes.join(crowd, on="\0class").select(pl.col("\0rows").alias("rows"), pl.col("\0crowd").alias("crowd"))

@@ -40,7 +40,7 @@ def fitting_people(published_table: Table, original: Table, starred_rows: Starre
     counts = [
         int(weights[person_indices].sum()) for person_indices in iterate_fitting(classes, people, names, original)
     ]
-    return classes.select("rows").with_columns(pl.Series("people", counts, dtype=pl.Int64))
+    return classes.select(pl.col("\0rows").alias("rows"), pl.Series("people", counts, dtype=pl.Int64))
 
 
 def require_original_columns(published_table: Table, original: Table) -> list[str]:
@@ -55,11 +55,11 @@ def require_original_columns(published_table: Table, original: Table) -> list[st
 
 
 def group_published_rows(published_table: Table, names: list[str], starred_rows: StarredRows) -> pl.DataFrame:
-    """The distinct published combinations, and how many `rows` have each."""
+    """The distinct published combinations, and in the column `\\0rows` how many rows have each."""
     frame = pl.DataFrame([spell_cells(published_table.frame[name]) for name in names])
     if starred_rows == "suppressed":
         frame = frame.filter(~flag_starred_rows(frame, names))
-    return frame.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("rows"))
+    return frame.group_by(names, maintain_order=True).agg(pl.len().cast(pl.Int64).alias("\0rows"))
 
 
 def iterate_fitting(classes: pl.DataFrame, people: pl.DataFrame, names: list[str], original: Table) -> Iterator[Ints]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from sfumato.data.cells.coded_cells import count_cells
 from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.measure.alignment import Rows, align_originals, make_comparison_check, require_columns
 from sfumato.measure.checks import checks_claim
@@ -22,7 +23,7 @@ def count_rows_of_rarest_value(table: Table, columns: Sequence[str]) -> int:
 def _count_rows(column: pl.Series) -> list[int]:
     """How many rows have each value, in no order."""
     cells = spell_cells(column)
-    counts: list[int] = cells.filter(cells.ne_missing(pl.Series([STAR]))).value_counts()["count"].to_list()
+    counts: list[int] = count_cells(cells.filter(cells.ne_missing(pl.Series([STAR])))).counts.tolist()
     return counts
 
 

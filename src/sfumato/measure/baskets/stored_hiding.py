@@ -35,11 +35,11 @@ class BasketEvidence:
 
 def measure_stored_basket_claim(claim: Claim, evidence: BasketEvidence) -> Finding:
     """Measure a claim on the file; a claim that needs missing originals stays open."""
+    if claim.needs_original and evidence.original is None:
+        return Finding.of(claim, None)
     measure = find_stored_measure(claim.measure, "baskets")
     if measure is None:
         raise PolicyError(f'the claim "{claim.property}" cannot be measured in its file; use --engine memory')
-    if claim.needs_original and evidence.original is None:
-        return Finding.of(claim, None)
     return Finding.of(claim, measure(evidence, claim.arguments))
 
 

@@ -164,11 +164,11 @@ def joint_total_variation(
             pl.DataFrame([columns[name].alias(name) for name in (*chosen_names, column)])
             for columns in (original_columns, published_columns)
         ]
-        shares = [frame.group_by(pl.all()).agg((pl.len() / frame.height).alias("share")) for frame in frames]
+        shares = [frame.group_by(pl.all()).agg((pl.len() / frame.height).alias("\0share")) for frame in frames]
         joint_shares = shares[0].join(
             shares[1], on=[*chosen_names, column], how="full", nulls_equal=True, coalesce=True
         )
-        gap = (joint_shares["share"].fill_null(0) - joint_shares["share_right"].fill_null(0)).abs().sum()
+        gap = (joint_shares["\0share"].fill_null(0) - joint_shares["\0share_right"].fill_null(0)).abs().sum()
         distances.append(float(gap) / 2)
     return round(sum(distances) / len(distances), 12)
 

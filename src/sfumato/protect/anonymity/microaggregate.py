@@ -21,6 +21,7 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.data.cells.moments_in_text import UtcSpelling, find_utc_spelling
 from sfumato.data.cells.unread_dates import refuse_unread_dates
 from sfumato.details import AnonymityDetails
+from sfumato.engine.classes import count_class_sizes
 from sfumato.errors import DataError, PolicyError, count_noun, quote_names
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model_promises import list_model_promises
@@ -105,7 +106,7 @@ class Microaggregate(Method):
         frame = table.frame.drop(table.identifying).with_columns(centres)
         sse = sum(axis.compute_error(centre) for axis, centre in zip(axes, centres, strict=True))
         published_table = table.with_frame(frame)
-        sizes = frame.group_by(list(table.quasi_identifying)).len()["len"].cast(pl.Int64).to_numpy()
+        sizes = count_class_sizes(frame, table.quasi_identifying)
         return Release(
             data=published_table,
             method=self,

@@ -176,7 +176,13 @@ class TopCode(Method):
             _round_inward(self.floors.get(name, low), whole, ceil) if self.codes_bottom else None,
             _round_inward(self.caps.get(name, high), whole, floor) if self.codes_top else None,
         )
-        self._refuse_lonely(limits, known_numbers, f'{source}: "{name}"')
+        column = f'{source}: "{name}"'
+        if not all(_can_hold(values.dtype, limit) for limit in limits if limit is not None):
+            raise ImpossibleRelease(
+                f"{column}: the given cap or floor lies beyond all numbers that the column's type ({values.dtype}) can "
+                "hold; move it inward, or omit it to derive it from the data"
+            )
+        self._refuse_lonely(limits, known_numbers, column)
         return limits
 
     def _choose_ends(self, known_numbers: KnownNumbers, source: str, name: str) -> tuple[Any, Any]:
@@ -295,6 +301,14 @@ def claim_others_uncoded(name: str, arguments: Mapping[str, Any]) -> Claim:
 def _is_given_limit(limit: Number | None, given_limit: Number | None, to_whole: Callable[[float], int]) -> bool:
     """Whether a limit is the given one, if one was given for a coded end."""
     return limit is None or given_limit is None or limit in (given_limit, to_whole(given_limit))
+
+
+def _can_hold(kind: pl.DataType, limit: Number) -> bool:
+    """Whether a column of this type can hold a limit; decimals can hold any."""
+    if not kind.is_integer():
+        return True
+    ends = np.iinfo(pl.Series(dtype=kind).to_numpy().dtype)
+    return bool(ends.min <= limit <= ends.max)
 
 
 def _are_whole(numbers: pl.Series) -> bool:

@@ -17,6 +17,7 @@ import polars as pl
 from sfumato.arrays import Floats
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
 from sfumato.bound_words import spell_at_most
+from sfumato.data.cells.coded_cells import count_cells
 from sfumato.details import Details
 from sfumato.errors import count_noun
 from sfumato.mine.answers.proportions import estimate_proportions
@@ -255,8 +256,8 @@ def _name_answer(answer: Any) -> str:
 def _count_value_shares(column: pl.Series, is_missing_counted: bool) -> dict[str, float]:
     """The share of each value among the known ones, or among all if a missing cell is an answer."""
     cells = column if is_missing_counted else column.drop_nulls()
-    counts = cells.cast(pl.String).value_counts()
-    return dict(zip(map(_name_answer, counts[cells.name]), counts["count"] / max(len(cells), 1), strict=True))
+    answers, counts = count_cells(cells.cast(pl.String))
+    return dict(zip(map(_name_answer, answers), (counts / max(len(cells), 1)).tolist(), strict=True))
 
 
 def _read_plotted_numbers(column: pl.Series, *, drop: bool = True) -> Floats:

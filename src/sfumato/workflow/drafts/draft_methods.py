@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from sfumato.attack.attack import compute_wilson_interval
+from sfumato.data.cells.coded_cells import count_cells
 from sfumato.data.roles.role import Role
 from sfumato.data.roles.role_proposals import RoleProposal
 from sfumato.errors import DataError, PolicyError, ask_meant, count_noun
@@ -68,8 +69,8 @@ class DraftTable:
 
     def measure_uniformity(self, column: str) -> float:
         """The share of the rows that hold the most common value of a column."""
-        counts = self.frame[column].value_counts()["count"]
-        return float(counts.max() or 0) / self.frame.height  # type: ignore[arg-type]
+        counts = count_cells(self.frame[column]).counts
+        return float(counts.max(initial=0)) / self.frame.height
 
     @property
     def diverse(self) -> tuple[str, ...]:
@@ -262,8 +263,8 @@ def _explain_unlearnable(column: pl.Series, leaf: int) -> str:
 
 def _measure_rarity(column: pl.Series, leaf: int) -> float:
     """The share of rows whose value few others have; a fifth of the people is set aside."""
-    counts = column.cast(pl.String).value_counts()["count"]
-    return float(counts.filter(counts < 2 * leaf).sum()) / len(column)
+    counts = count_cells(column.cast(pl.String)).counts
+    return float(counts[counts < 2 * leaf].sum()) / len(column)
 
 
 def _write_codes(table: DraftTable) -> list[str]:

@@ -13,30 +13,41 @@ from sfumato.engine.engine_names import ChosenEngine, EngineName
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.errors import CertificateRefused, PolicyError
-from sfumato.measure.stored_checks import find_stored_measure
+from sfumato.measure.stored_checks import StoredShape, find_stored_measure
+from sfumato.table import Missing
 from sfumato.workflow.certificate import Certificate, refuse_hostile
 
 
 def choose_verifying_engine(certificate: Certificate, engine: EngineName, root: Path) -> EngineChoice:
     """The engine for a release: as asked, or by the size of its file, or that its certificate states."""
     data = certificate.body["data"]
-    is_parquet_table = data["shape"] == "table" and data["format"] == "parquet"
-    if data["shape"] == "baskets" and _can_be_counted(certificate):
+    if data["shape"] == "baskets" and _can_be_counted(certificate, "baskets"):
         return choose_by_letters(_measure_file(root, str(data["file"])), engine)
-    if engine in ("duckdb", "spark") and not is_parquet_table:
+    if _is_stored_table(certificate):
+        return choose_by_cells(data["rows"] * data["columns"], engine)
+    if engine in ("duckdb", "spark"):
         raise PolicyError(
-            f"the engine {engine} verifies tables in Parquet, and baskets in which something was hidden; use --engine "
-            "memory"
+            f"the engine {engine} verifies tables in Parquet, if it can measure their claims and missing cells are "
+            "values or left out, and baskets in which something was hidden; use --engine memory"
         )
-    if not is_parquet_table:
-        return EngineChoice("memory", "which reads this kind of data")
-    return choose_by_cells(data["rows"] * data["columns"], engine)
+    return EngineChoice("memory", "which reads this kind of data")
 
 
-def _can_be_counted(certificate: Certificate) -> bool:
-    """Whether every claim about baskets can be measured in their file."""
-    measures = (claim["measure"] for claim in certificate.body["claims"])
-    return all(find_stored_measure(name, "baskets") is not None for name in measures)
+def _is_stored_table(certificate: Certificate) -> bool:
+    """Whether a release is a table whose claims and classes can be counted in its file."""
+    data = certificate.body["data"]
+    return (
+        data["shape"] == "table"
+        and data["format"] == "parquet"
+        and certificate.body["missing"] in (Missing.OWN_VALUE, Missing.DROP)
+        and _can_be_counted(certificate, "table")
+    )
+
+
+def _can_be_counted(certificate: Certificate, shape: StoredShape) -> bool:
+    """Whether every claim that needs no originals can be measured in the file."""
+    measures = (claim["measure"] for claim in certificate.body["claims"] if not claim["needs_original"])
+    return all(find_stored_measure(name, shape) is not None for name in measures)
 
 
 def _measure_file(root: Path, name: str) -> int:

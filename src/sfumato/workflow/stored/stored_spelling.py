@@ -40,14 +40,15 @@ def decide_stored_spelling(policy: Policy, plan: StoredPlan, batches: Iterable[p
     hides = plan.leaves_rows_out or any(change.starred or change.kind.meaning.hides_cells for change in plan.changes)
     schema = plan.outline.frame.schema
     relabels = any(schema.get(change.column) == pl.String and not change.trivial for change in plan.changes)
-    if not (hides or relabels):
+    are_numbers_typed = not has_stored_types(policy.data.path)
+    # Decimals such as 5.0 are published as whole numbers if all of them are whole.
+    may_be_whole = are_numbers_typed and any(kind.is_float() for kind in schema.values())
+    if not (hides or relabels or may_be_whole):
         return StoredSpelling()
     for name, form in plan.table.rows.date_forms.items() if hides else ():
         if name in schema:
             raise _explain_dates(plan, name, form)
-    published_cells = _ObservedCells(
-        plan, policy.data.decimal, are_numbers_typed=not has_stored_types(policy.data.path)
-    )
+    published_cells = _ObservedCells(plan, policy.data.decimal, are_numbers_typed=are_numbers_typed)
     for batch in batches:
         published_cells.observe(batch)
     if hides:

@@ -42,7 +42,7 @@ def measure_stored_class_sizes(
     sizes = count_stored_sizes(evidence, {"starred_rows": starred_rows})
     average = float(sizes.sum()) / len(sizes) if len(sizes) else 0.0
     return {
-        "discernibility": float((sizes * sizes).sum() + (total - int(sizes.sum())) * total),
+        "discernibility": int((sizes * sizes).sum()) + (total - int(sizes.sum())) * total,
         "average_class_size": average,
         **({} if promised_k is None else {"c_avg": average / promised_k}),
     }
