@@ -70,7 +70,7 @@ LOSSES: Mapping[str, LossEntry] = {
         "Sum over rows of the size of their class; a suppressed row counts as the whole table. The file does not show "
         "rows that were left out. Less is more precise.",
     ),
-    "height": LossEntry("Height", "Sum of the levels chosen in all columns. Smaller is more precise."),
+    "height": LossEntry("Height", "Sum of the levels chosen in all columns, 0 if none are. Smaller is more precise."),
     "average_class_size": LossEntry(
         "Average class", "Rows for each combination of quasi-identifying values, without suppressed rows."
     ),

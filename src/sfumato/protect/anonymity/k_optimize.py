@@ -305,6 +305,7 @@ def _compute_cut_losses(
     losses: dict[str, Number] = {
         "loss": _compute_piece_loss(table, pieces, starred_mask),
         "discernibility": int(sizes[~starred_mask].sum()) + suppressed_count * len(sizes),
+        "height": 0,
         "average_class_size": (len(sizes) - suppressed_count) / classes,
         "suppressed_rows": suppressed_count,
     }

@@ -181,6 +181,7 @@ def compute_local_losses(grouping: Grouping, recoded_rows: RecodedRows) -> dict[
         "loss": sum(shares) / len(shares),
         "loss_geometric": prod(1 + share for share in shares) ** (1 / len(shares)) - 1,
         "discernibility": int((sizes**2).sum()) + suppressed_count * grouping.rows,
+        "height": 0,
         "average_class_size": (grouping.rows - suppressed_count) / max(len(sizes), 1),
         "suppressed_rows": suppressed_count,
         "starred_rows": int(flag_starred_by_levels(grouping, recoded_rows).sum()),

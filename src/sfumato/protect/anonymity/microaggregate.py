@@ -342,6 +342,7 @@ def _compute_group_losses(sse: float, sst: float, sizes: Ints) -> dict[str, Numb
         "sst": sst,
         "information_loss": round(lost_share, 12),
         "discernibility": int((sizes**2).sum()),
+        "height": 0,
         "average_class_size": float(sizes.sum() / len(sizes)),
         "suppressed_rows": 0,
     }

@@ -252,6 +252,7 @@ def _compute_losses(
     return {
         "loss": float(total_loss / len(columns.columns)),
         "discernibility": int(classes @ classes),
+        "height": 0,
         "average_class_size": people / len(classes),
         "suppressed_rows": 0,
     }
