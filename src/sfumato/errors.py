@@ -17,7 +17,7 @@ A message names the file, the column, how many rows, and the cure. It never hold
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from pathlib import PurePath
@@ -92,6 +92,12 @@ def count_noun(count: int, singular: str, plural: str | None = None) -> str:
 def quote_names(names: Iterable[str]) -> str:
     """Quote column names for a message: `"age", "zip"`."""
     return ", ".join(f'"{name}"' for name in names)
+
+
+def quote_some_names(names: Sequence[str], most: int = 12) -> str:
+    """Quote the first of many names, and say how many more there are: `"age", "zip" and 3 more`."""
+    rest_count = len(names) - most
+    return quote_names(names[:most]) + (f" and {rest_count:,} more" if rest_count > 0 else "")
 
 
 def join_names(names: Iterable[str]) -> str:

@@ -21,7 +21,7 @@ from sfumato.data.reading.column_labels import ColumnLabels
 from sfumato.data.reading.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_labelled
 from sfumato.data.roles.role import Role, assign_roles
 from sfumato.data.writing.rebuild import rebuild_frame
-from sfumato.errors import DataError, PolicyError, ask_meant, hide_password, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, hide_password, quote_some_names
 from sfumato.fields.problem_words import suggest_field
 from sfumato.notebook import name_roles, render_card, render_rows, render_summary
 
@@ -332,11 +332,11 @@ def _explain_no_table(data: Any, error: Exception) -> str:
     columns = [str(name) for name in getattr(data, "columns", ())]
     repeated_names = [name for name, count in Counter(columns).items() if count > 1]
     if repeated_names:
-        return f"columns have the same name: {quote_names(repeated_names[:12])}; rename them"
+        return f"columns have the same name: {quote_some_names(repeated_names)}; rename them"
     bad_names = [name for name in columns if not _is_convertible(data, name)]
     if bad_names:
         return (
-            f"the columns {quote_names(bad_names[:12])} hold values of several types, or of a type that a table lacks; "
+            f"the columns {quote_some_names(bad_names)} hold values of several types, or of a type that a table lacks; "
             'make each one type, as in df["column"].astype(str)'
         )
     return (

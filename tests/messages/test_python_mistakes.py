@@ -107,3 +107,9 @@ def test_what_is_not_a_mistake() -> None:
         assert run_.published and run_.release.data.frame.width == 3
     proposal = UNTYPED.propose_hierarchy(people["age"])
     assert proposal is not None and proposal.column == "age"
+
+
+def test_a_list_of_many_columns_says_how_many_more_there_are() -> None:
+    wide = pd.DataFrame({f"question {n}": [n] for n in range(800)})
+    with pytest.raises(sf.DataError, match=r'its columns are "question 0", .*"question 11" and 788 more'):
+        sf.audit(wide, ["mood"])

@@ -31,7 +31,7 @@ from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.server_copy import stage_server_table
 from sfumato.engine.spark.spark_session import require_spark
 from sfumato.engine.stored_rows import StoredRows
-from sfumato.errors import DataError, hide_password, quote_names
+from sfumato.errors import DataError, hide_password, quote_some_names
 from sfumato.table import simplify_frame
 
 _ROWS = 1 << 16
@@ -308,7 +308,7 @@ def _choose_table(names: list[str], wanted_name: str | None, file: Path, kind: s
     try:
         return choose_name(names, wanted_name)
     except RefusedFile:
-        table_list = quote_names(names[:12]) or "no table"
+        table_list = quote_some_names(names) or "no table"
         raise DataError(
             f"{file}: name one of its tables, as in {kind}:///{file}?table=…; it has {table_list}"
         ) from None

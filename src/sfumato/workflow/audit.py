@@ -20,7 +20,7 @@ from sfumato.engine.profiles import propose_stored_roles
 from sfumato.engine.scratch import open_scratch_folder
 from sfumato.engine.staging import open_stored_rows
 from sfumato.engine.stored_rows import StoredRows
-from sfumato.errors import DataError, PolicyError, ask_meant, count_noun, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, count_noun, quote_names, quote_some_names
 from sfumato.measure.anonymity.k_anonymity import k_anonymity, uniqueness
 from sfumato.measure.anonymity.stored_unique_rows import StoredCounter
 from sfumato.report.words.wording import spell_percent
@@ -250,7 +250,7 @@ def _audit_rows(table: _AuditedRows, quasi_identifying: Sequence[str] | None) ->
     if unknown:
         raise DataError(
             f"{table.source}: there is no column {quote_names(unknown)}"
-            f"{ask_meant(unknown, table.columns) or f'; its columns are {quote_names(table.columns[:12])}'}"
+            f"{ask_meant(unknown, table.columns) or f'; its columns are {quote_some_names(table.columns)}'}"
         )
     distinct = {proposal.column: proposal.distinct for proposal in proposals}
     considered_names = sorted(names, key=lambda name: -distinct.get(name, 0))[:MOST_COLUMNS]

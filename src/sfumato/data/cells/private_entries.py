@@ -21,7 +21,7 @@ from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.reading.table_reader import TextFormat, read_frame
 from sfumato.description import Description
-from sfumato.errors import DataError, PolicyError, ask_meant, count_noun, quote_names
+from sfumato.errors import DataError, PolicyError, ask_meant, count_noun, quote_names, quote_some_names
 
 ColumnReference = str | int
 
@@ -360,6 +360,6 @@ def refuse_unknown_entry_columns(names: Iterable[str], known_columns: Sequence[s
     unknown = sorted({name for name in names if name not in known_columns})
     if unknown:
         raise PolicyError(
-            f"{source}: private entries name {quote_names(unknown[:12])}, which is not a column of the table"
+            f"{source}: private entries name {quote_some_names(unknown)}, which is not a column of the table"
             f"{ask_meant(unknown, known_columns)}"
         )

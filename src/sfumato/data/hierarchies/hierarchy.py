@@ -25,7 +25,7 @@ from sfumato.data.reading.compression import PACKING_FAULTS
 from sfumato.data.reading.file_kinds import HEAD, detect_file_kind, name_kind
 from sfumato.data.reading.file_limits import explain_damaged_packing, read_whole, refuse_special
 from sfumato.data.reading.near_files import explain_unreadable
-from sfumato.errors import DataError, count_noun, quote_names
+from sfumato.errors import DataError, count_noun, quote_some_names
 from sfumato.notebook import SENTENCE, render_card, render_grid
 
 STAR = "*"
@@ -158,13 +158,11 @@ class Hierarchy:
         rows = tuple(row for row, spelling in zip(self.rows, spellings, strict=True) if spelling in occurring_values)
         return replace(self, rows=rows) if rows else self
 
-    def _name_unused(self, texts: pl.Series, most: int = 5) -> str:
+    def _name_unused(self, texts: pl.Series) -> str:
         """The leaves that no cell has, which may be misspelt; only if a person wrote them."""
         cells = set(texts.unique().to_list()) if self.is_written else set(self.leaves)
         unused_leaves = [leaf for leaf in self.leaves if leaf not in cells]
-        leaf_list = quote_names(unused_leaves[:most]) + (
-            f" and {len(unused_leaves) - most} more" if len(unused_leaves) > most else ""
-        )
+        leaf_list = quote_some_names(unused_leaves, most=5)
         return f" ({leaf_list} in the hierarchy: no row of the data has it)" if unused_leaves else ""
 
     def _notice_header(self, column: str) -> str:

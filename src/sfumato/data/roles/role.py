@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from sfumato.errors import DataError, ask_meant, quote_names, suggest_name
+from sfumato.errors import DataError, ask_meant, quote_some_names, suggest_name
 
 
 class Role(StrEnum):
@@ -83,20 +83,18 @@ def assign_roles(
     if unknown:
         cure = ask_meant(unknown, names).removeprefix("; ")
         if joined_names := [name for name in unknown if _names_several(name, known_names)]:
-            cure = (
-                f"{_list_column_names(joined_names)} is several: name each by itself, in a policy in quotes of its own"
-            )
+            cure = f"{quote_some_names(joined_names)} is several: name each by itself, in a policy in quotes of its own"
         elif not are_plausible_names(names):
             cure = "if the file has no header, set header = false and name its columns"
         elif len(names) == 1 and len(roles) > 1:
             cure = f"the file was read as a single column: set separator = {name_separator(names[0])}"
         elif not cure:
-            cure = f"its columns are {_list_column_names(names)}"
-        raise DataError(f"roles name {_list_column_names(unknown)}, which {source} does not have; {cure}")
+            cure = f"its columns are {quote_some_names(names)}"
+        raise DataError(f"roles name {quote_some_names(unknown)}, which {source} does not have; {cure}")
     missing_names = [name for name in names if name not in roles]
     if missing_names:
         raise DataError(
-            f"{source}: no role is given for {_list_column_names(missing_names)}; name every column once, as "
+            f"{source}: no role is given for {quote_some_names(missing_names)}; name every column once, as "
             f"{', '.join(role.value for role in Role)}"
         )
     return MappingProxyType({name: Role.parse(roles[name]) for name in names})
@@ -116,8 +114,3 @@ def name_separator(heading: str) -> str:
 
 _SIGN_SPELLINGS = {"\t": "\\t"}
 _NUMBER = re.compile(r"^[-+]?[0-9]+(?:[.,][0-9]+)*$")
-
-
-def _list_column_names(names: list[str], most: int = 12) -> str:
-    name_list = quote_names(names[:most])
-    return name_list if len(names) <= most else f"{name_list} and {len(names) - most} more"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from sfumato.data.reading.file_kinds import require_library
-from sfumato.errors import DataError, count_noun, quote_names
+from sfumato.errors import DataError, count_noun, quote_some_names
 
 _EXACT = 2**53
 _OTHER_FORMATS = "choose csv, parquet or arrow"
@@ -115,7 +115,7 @@ def _refuse_names(names: list[str], form: str, limits: FormatLimits) -> None:
             rule += ", distinct also if small and capital letters are the same"
     if wrong:
         raise DataError(
-            f"{limits.words} cannot have columns called {quote_names(wrong[:12])}; give other names under columns in "
+            f"{limits.words} cannot have columns called {quote_some_names(wrong)}; give other names under columns in "
             f"[data] ({rule}), or {_OTHER_FORMATS}"
         )
 

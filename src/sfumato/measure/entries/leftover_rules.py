@@ -22,7 +22,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Ints
 from sfumato.data.hierarchies.hierarchy import spell_cells
-from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.errors import DataError, PolicyError, quote_some_names
 from sfumato.measure.checks import Evidence, checks_claim
 from sfumato.mine.entries.agreeing_rows import AgreeingRows, AgreementQuestion, count_keyed_rows, reaches
 from sfumato.public.thresholds import parse_exact_confidence
@@ -140,7 +140,7 @@ def list_private_values(outline: Table, rows: int, private_entries: pl.DataFrame
     strange = sorted(set(listed_entries["column"].drop_nulls().unique().to_list()) - set(outline.frame.columns))
     if strange:
         raise DataError(
-            f"{outline.source}: private entries are listed in {quote_names(strange[:12])}, which is not a column of it"
+            f"{outline.source}: private entries are listed in {quote_some_names(strange)}, which is not a column of it"
         )
     outside_count = listed_entries.filter(~pl.col("row").is_between(0, rows - 1).fill_null(value=False)).height
     unnamed_count, duplicate_count = (

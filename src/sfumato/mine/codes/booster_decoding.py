@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.errors import DataError, PolicyError, count_noun, quote_names
+from sfumato.errors import DataError, PolicyError, count_noun, quote_some_names
 from sfumato.key import Key
 from sfumato.mine.codes.booster import Booster, BoosterTree
 from sfumato.public.codes.tree_key import TreeKey
@@ -112,7 +112,7 @@ def _refuse_zero(codes: list[Floats], values: list[Floats], names: tuple[str, ..
     if low:
         raise PolicyError(
             f"{source}: LightGBM puts 0 in a separate bin, so trees differ if a column or its codes reach 0: "
-            f"{quote_names(low[:12])}; add a number to the column, or draw a new key"
+            f"{quote_some_names(low)}; add a number to the column, or draw a new key"
         )
 
 

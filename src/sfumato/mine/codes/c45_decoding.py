@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.errors import DataError, PolicyError, quote_names
+from sfumato.errors import DataError, PolicyError, quote_some_names
 from sfumato.key import Key
 from sfumato.mine.codes.c45_nodes import C45Nodes, NodeCells, widen_sides
 from sfumato.public.codes.learner_columns import convert_for_learners
@@ -60,7 +60,7 @@ def _read_both_forms(tree: C45Tree, key: TreeKey, table: Table) -> tuple[NodeCel
     encoded_frame = key.encode(table, key.locate_cells(table)).drop(table.identifying if table.roles else [])
     absent = [column.name for column in tree.columns if column.name not in encoded_frame.columns]
     if absent:
-        raise PolicyError(f"{table.source}: {quote_names(absent[:12])} is not a column of the release; the tree has it")
+        raise PolicyError(f"{table.source}: {quote_some_names(absent)} is not a column of the release; the tree has it")
     coded_cells = tuple(column.read(encoded_frame, table.source) for column in tree.columns)
     true = tuple(
         convert_for_learners(table.frame[column.name], table.source) if column.words is None else cells

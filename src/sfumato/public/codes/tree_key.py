@@ -20,7 +20,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints, Singles
 from sfumato.data.hierarchies.hierarchy import spell_cells
-from sfumato.errors import DataError, count_noun, quote_names
+from sfumato.errors import DataError, count_noun, quote_some_names
 from sfumato.key import Key
 from sfumato.public.codes.learner_columns import convert_for_learners, find_class_ranges, look_up_cells, map_in_threads
 from sfumato.public.sealed_key import seal_key, unseal_key
@@ -174,7 +174,7 @@ class TreeKey:
         strange = sorted(column_names - set(table.frame.columns))
         if strange:
             raise DataError(
-                f"{table.source}: the key is for another table, with the columns {quote_names(strange[:12])}"
+                f"{table.source}: the key is for another table, with the columns {quote_some_names(strange)}"
             )
         try:
             return cls(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from sfumato.description import Description
-from sfumato.errors import PolicyError, ask_meant, quote_names
+from sfumato.errors import PolicyError, ask_meant, quote_names, quote_some_names
 from sfumato.table import Table
 from sfumato.workflow.policy import Policy
 
@@ -29,7 +29,7 @@ def refuse_unknown_columns(policy: Policy, data: Any) -> None:
         if unknown:
             raise PolicyError(
                 f"{mention.section} names {quote_names(unknown)}, which {data.source} does not have"
-                f"{ask_meant(unknown, known_columns) or f'; its columns are {quote_names(known_columns[:12])}'}"
+                f"{ask_meant(unknown, known_columns) or f'; its columns are {quote_some_names(known_columns)}'}"
             )
 
 
