@@ -185,7 +185,7 @@ POLICIES = {
         PROTECT, 'method = "hide_rules"\nrules = [[["1"], ["2"]]]\nmin_support = 2\nmin_confidence = 0.5\n',
         "hide_rules takes baskets", "remove [roles]", "method for tables",
     ),
-    "an attack on baskets": spoil('"linking"', '"remining"', "remining cannot attack table", "choose another"),
+    "an attack on baskets": spoil('"linking"', '"remining"', "remining cannot attack a table", "choose another"),
     "a method twice": spoil(
         "[[attack]]", f"[[protect]]\n{PROTECT}[[attack]]", "generalize appears twice under [[protect]]"
     ),

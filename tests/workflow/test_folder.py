@@ -674,3 +674,11 @@ def test_a_target_in_a_folder_that_is_gone_is_refused(tmp_path: Path, monkeypatc
     ):
         raise AssertionError("nothing can be written there")
     monkeypatch.chdir(tmp_path)
+
+
+def test_verify_says_that_a_run_was_refused(tmp_path: Path) -> None:
+    table = sf.Table.of({"age": [1, 2, 3], "ill": ["a", "b", "c"]}, {"age": "quasi_identifying", "ill": "sensitive"})
+    method = sf.Partition(models=[sf.KAnonymity(k=1)])
+    run = sf.run(table, method, out=tmp_path / "out", gate={"max_record_risk": 0.1})
+    assert not run.published
+    assert "a run into this folder was refused, so nothing was released" in str(sf.verify(tmp_path / "out").problems)

@@ -142,6 +142,8 @@ def _read_certificate(path: Path) -> bytes:
     except OSError:
         sibling = (path.parent.parent / "release" / path.name).is_file() and path.parent.name in ("private", "refused")
         hint = f"; the release is next to this folder, in {path.parent.parent / 'release'}" if sibling else ""
+        if (path.parent / "refused").is_dir():
+            hint = "; a run into this folder was refused, so nothing was released"
         raise CertificateRefused(f"the certificate is missing, or it is a link{hint}") from None
     with os.fdopen(handle, "rb") as file:
         if not stat.S_ISREG(os.fstat(handle).st_mode):

@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from sfumato.errors import DataError, SfumatoError
+from sfumato.errors import DataError, SfumatoError, count_noun
 from sfumato.runtime.interrupts import hold_signals, record_completion
 from sfumato.workflow.folders.folder_lock import FolderLock, find_mount
 from sfumato.workflow.folders.leftovers import LOCK, PARTIAL, digest_target, sweep_workspaces
@@ -282,8 +282,8 @@ def _refuse_strange_parts(target: Path, out: Path) -> None:
             raise DataError(f"{target / part}: this is a mount point; mount its parent folder instead")
     if foreign := list_foreign_files(out / "release", Manifest.read(out / "private")):
         raise DataError(
-            f"{target / 'release'}: {len(foreign)} of the files there ({foreign[0]!r} first) were not made by sfumato; "
-            "move them elsewhere, since release/ holds only what may be published"
+            f"{target / 'release'}: sfumato did not make {count_noun(len(foreign), 'file')} there "
+            f"({foreign[0]!r} first); move what is yours elsewhere, since release/ holds only what may be published"
         )
 
 

@@ -146,7 +146,8 @@ class Policy(Description):
             )
         strange = sorted({attack.attack for attack in self.attack if attack.shape != self.gives})
         if strange:
-            raise ValueError(f"{', '.join(strange)} cannot attack {self.gives}; choose another, or remove it")
+            shape = "a table" if self.gives == "table" else self.gives
+            raise ValueError(f"{', '.join(strange)} cannot attack {shape}; choose another, or remove it")
         unrun = sorted(set(self.gate.max_risk) - {attack.attack for attack in self.attack})
         if unrun:
             raise ValueError(f"the gate limits the risk of {', '.join(unrun)}, which is not listed under [[attack]]")

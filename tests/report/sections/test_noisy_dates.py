@@ -28,6 +28,11 @@ def test_noisy_dates_are_shown_as_dates(kind: str, as_text: bool) -> None:
     )
     method = sf.AddNoise(columns=("born", "salary"), kind=kind, privacy=0.5, ranges="from_data")
     release = method.protect(table, randomness=sf.Randomness.seeded(3))
+    rounded = {
+        claim.arguments["column"]: claim.meaning for claim in release.claims if "rounded to whole" in claim.meaning
+    }
+    assert all(("whole days" in meaning) == (name == "born") for name, meaning in rounded.items())
+    assert len(rounded) == (0 if kind == "discretize" else 2)
     sections = (
         build_estimates_section(release.public, release.data),
         build_filtered_section(release, table, release.data),

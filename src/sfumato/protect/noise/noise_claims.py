@@ -99,8 +99,9 @@ def _make_law_claims(column: NumberColumn, noise: Noise, size: Size, rare: float
     name, unchanged_limit = column.name, bound_unchanged(column, noise, rare)
     errors, stray = round(-float(ndtri(rare / 2)), 6), _bound_standard_errors(1, rare)
     large = f"of scale {size['scale']:.6g}" if "scale" in size else f"of {size['times']:g} times the data's variance"
+    unit = "numbers" if column.column.dtype.is_numeric() else "days"
     noise_text = f"{noise.kind} noise {large}" + (
-        " rounded to whole numbers" if noise.step else f" in steps of {noise.grid:g}"
+        f" rounded to whole {unit}" if noise.step else f" in steps of {noise.grid:g}"
     )
     return [
         claim_with_originals(

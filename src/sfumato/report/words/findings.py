@@ -55,7 +55,7 @@ def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
         **{name: None for name in utility if name in LOSSES and name not in body["losses"]},
     }
     for name, value in losses.items():
-        if name == "height" and not body.get("heights"):
+        if name == "height" and not body.get("levels"):
             continue  # no levels were chosen
         entry = loss_words.find_loss_words(name, body)
         if name == "height":
