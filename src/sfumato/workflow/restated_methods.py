@@ -37,8 +37,8 @@ def list_method_problems(body: Mapping[str, Any]) -> list[str]:
                 problems.append(f"the certificate states parameters that {tag} cannot have")
             maturities.append(getattr(method, "maturity", None))
     kinds = [find_tagged_class("method", str(parameters.get("method"))) for parameters in body["methods"]]
-    once = [kind for kind in kinds if kind is not None and not kind.by_chance]
-    if len(once) > len(set(once)):
+    fixed_kinds = [kind for kind in kinds if kind is not None and not kind.by_chance]
+    if len(fixed_kinds) > len(set(fixed_kinds)):
         problems.append("the certificate names a method twice, which no policy can")
     if problems or None in maturities:
         return problems

@@ -32,5 +32,5 @@ def test_both_engines_publish_them(tmp_path: Path) -> None:
         "output": {"format": "parquet"},
     }
     for engine in ("memory", "duckdb"):
-        out = run_policy(Policy.model_validate(policy), tmp_path / engine, engine=engine).out  # type: ignore[arg-type]
+        out = run_policy(Policy.model_validate(policy), tmp_path / engine, engine=engine).out
         assert pl.read_parquet(out / "release" / "data.parquet")["at"].to_list() == TEXTS * 2

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sfumato import protect
 from sfumato.engine.choice import EngineChoice, choose_by_cells, choose_by_letters
 from sfumato.engine.engine_names import ChosenEngine, EngineName
 from sfumato.engine.scratch import open_scratch_folder
@@ -16,6 +17,7 @@ from sfumato.errors import CertificateRefused, PolicyError
 from sfumato.measure.stored_checks import StoredShape, find_stored_measure
 from sfumato.table import Missing
 from sfumato.workflow.certificate import Certificate, refuse_hostile
+from sfumato.workflow.outgoing import COMPUTABLE
 
 
 def choose_verifying_engine(certificate: Certificate, engine: EngineName, root: Path) -> EngineChoice:
@@ -28,19 +30,25 @@ def choose_verifying_engine(certificate: Certificate, engine: EngineName, root: 
     if engine in ("duckdb", "spark"):
         raise PolicyError(
             f"the engine {engine} verifies tables in Parquet, if it can measure their claims and missing cells are "
-            "values or left out, and baskets in which something was hidden; use --engine memory"
+            "values of their classes or left out, and baskets in which something was hidden; use --engine memory"
         )
     return EngineChoice("memory", "which reads this kind of data")
 
 
 def _is_stored_table(certificate: Certificate) -> bool:
-    """Whether a release is a table whose claims and classes can be counted in its file."""
-    data = certificate.body["data"]
-    return (
-        data["shape"] == "table"
-        and data["format"] == "parquet"
-        and certificate.body["missing"] in (Missing.OWN_VALUE, Missing.DROP)
-        and _can_be_counted(certificate, "table")
+    """Whether a release is a table whose claims, and classes if it states any, can be counted in its file."""
+    body = certificate.body
+    is_parquet = body["data"]["shape"] == "table" and body["data"]["format"] == "parquet"
+    # Elsewhere rows of one class need not have equal cells.
+    has_plain_classes = body["missing"] in (Missing.OWN_VALUE, Missing.DROP)
+    return is_parquet and _can_be_counted(certificate, "table") and (has_plain_classes or not _states_classes(body))
+
+
+def _states_classes(body: Mapping[str, Any]) -> bool:
+    """Whether a certificate has claims of privacy models, or figures about classes."""
+    model_properties = {name for model in protect.MODELS for name in model.claim_properties}
+    return bool(COMPUTABLE & body["utility"].keys()) or any(
+        claim["property"] in model_properties for claim in body["claims"]
     )
 
 
