@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Set
+from functools import cache
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import pytest
@@ -171,6 +173,41 @@ def test_a_page_names_checks_that_there_are(kind: type[sf.Method]) -> None:
         f"the page of {kind.__name__} names {sorted(named_checks - known_checks)}, which is no claim: write the "
         "names of its claims"
     )
+
+
+SOURCES = Path(sf.__file__).parent
+CLASS_NAME = r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b"
+
+
+@cache
+def list_code_names() -> frozenset[str]:
+    """Every word of the code that is spelled like a class: those of scikit-learn stand in it, too."""
+    texts = [path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py")]
+    return frozenset(name for text in texts for name in re.findall(CLASS_NAME, text))
+
+
+def list_unknown_classes(page: str) -> list[str]:
+    """Words in code style that are spelled like a class, and that no code has."""
+    prose = re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
+    named_classes = {name for span in re.findall(r"`([^`]+)`", prose) for name in re.findall(CLASS_NAME, span)}
+    return sorted(named_classes - list_code_names())
+
+
+@parametrize_kinds
+def test_a_page_names_classes_that_there_are(kind: type[sf.Method]) -> None:
+    unknown = list_unknown_classes(read_page(kind))
+    assert not unknown, (
+        f"the page of {kind.__name__} names {', '.join(unknown)}, and there is no such method, attack or other class: "
+        "write the names of those that docs/methods/index.md and docs/attacks/index.md list"
+    )
+
+
+def test_a_class_that_is_not_there_is_noticed() -> None:
+    assert list_unknown_classes("`AddNoise(columns)`, `sf.attack.SwapLinkage` and Word Perfect\n") == []
+    assert list_unknown_classes("Try `RankLinkage` and `sf.attack.SwapLinkages()`.\n") == [
+        "RankLinkage",
+        "SwapLinkages",
+    ]
 
 
 TECHNIQUES = (
