@@ -12,7 +12,7 @@ OUT ?= demo-out
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test spark check lint types docs bench papers lock clean
+.PHONY: help demo test method spark check lint types docs bench papers lock clean
 
 help:  ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -44,6 +44,13 @@ test: $(VENV)/dev  ## every test but those marked slow
 	@$(BIN)/python -m sfumato.kernels  # else every worker compiles them all
 	@# A file stays with one worker: what its tests share is made once.
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile -m "not slow" -p no:cacheprovider
+
+method: $(VENV)/dev  ## TAG=...: what is generated of one method, and the tests that say something of it
+	@test -n "$(TAG)" || { echo "name the method by its tag, such as make method TAG=round_numbers"; exit 1; }
+	@# What stops these, the tests say with its cause.
+	-$(BIN)/python docs/generate.py
+	-$(BIN)/ruff format --quiet .
+	$(BIN)/python -m pytest -n 0 tests/contract tests/docs $(wildcard tests/protect/*/test_$(TAG).py) --method $(TAG)
 
 spark: $(VENV)/spark  ## every test with Spark; needs Java 17, and fetches 456 MB
 	$(BIN)/python -m pytest -q -n 0 -p no:cacheprovider tests/engine/spark/test_spark_*.py

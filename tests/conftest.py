@@ -36,15 +36,32 @@ SAMPLED = {
 """Files of long tables of cases, of which each run tries every third; the others are among the slow tests."""
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--method TAG` runs the tests that say something of one method."""
+    parser.addoption("--method", metavar="TAG", help="run only the tests that say something of this method")
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark two of three cases as slow, before slow ones are left out."""
+    if config.getoption("--method"):
+        select_tests_of_method(config, items)
     cases: Counter[str] = Counter()
     for item in items:
         if item.path.name in SAMPLED and hasattr(item, "callspec") and isinstance(item, pytest.Function):
             cases[item.originalname] += 1
             if cases[item.originalname] % 3 != 1:
                 item.add_marker(pytest.mark.slow)
+
+
+def select_tests_of_method(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests whose names have no word of the method."""
+    from tests.method_words import list_words  # imports every method
+
+    words = list_words(config.getoption("--method"))
+    chosen = [item for item in items if any(word in item.nodeid for word in words)]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+    items[:] = chosen
 
 
 @pytest.fixture(scope="session")

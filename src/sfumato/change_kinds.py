@@ -26,7 +26,7 @@ class CellDifference(StrEnum):
     BLANKED = "blanked"
     """It is empty and was not."""
     COARSER = "coarser"
-    """Its label, other than `*`, covers the original."""
+    """Its label, other than `*`, covers the original: one of the column's hierarchy, a range or a set."""
     SUPPRESSED = "suppressed"
     """It is `*`, which covers anything."""
     FILLED = "filled"

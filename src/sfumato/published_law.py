@@ -21,6 +21,8 @@ from sfumato.runtime.lazy import import_laws
 class PublishedLaw(Description, Mapping[str, Any]):
     """How one column was randomized. Its class name ends in Law, and every field is in `public_fields`: all leave.
 
+    `IndependentNoiseLaw` and `AnswerLaw` fit most methods; a whole number from −d to d is `uniform` noise with scale
+    d + ½ and step 1. If none fits, write one in `public/` with a `kind` of its own.
     A field that is not set, or None, is not stated: it is in no certificate and has no key.
     """
 

@@ -28,7 +28,13 @@ _TELLS_LESS = tuple(SuppressedRows)
 
 @dataclass(frozen=True)
 class Suppression:
-    """What one method did with rows, or several methods of a policy together."""
+    """What one method did with rows, or several methods of a policy together.
+
+    A method that leaves rows out says so in its footprint (`drops_rows`), and which rows may be gone in
+    `explain_left_out`, from its public parameters. If it does nothing else, its footprint changes no column and
+    `promises` those that its claims describe; its `loss` is the share of rows that are gone, with words about rows ("of
+    rows kept"), and a claim breaks if one of them is published.
+    """
 
     kind: SuppressedRows = SuppressedRows.NONE
     row_count: int = 0

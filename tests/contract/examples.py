@@ -165,7 +165,10 @@ class Example:
     shows: Mapping[ChangeKind, Callable[[Pair], bool]] = field(default_factory=dict)
     """Kind of change → whether its words are true of a column, in plain Python: for a kind without `read_rule`."""
     by_hand: Mapping[str, tuple[list[Any], list[Any]]] = field(default_factory=dict)
-    """A small table worked out by hand: column → its cells, and what the method publishes of them."""
+    """A small table worked out by hand: column → its cells, and what the method publishes of them.
+
+    Its columns are published ones; rows that are left out are missing among the published cells.
+    """
 
 
 METHOD_EXAMPLES = (

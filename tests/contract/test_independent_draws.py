@@ -200,7 +200,8 @@ def test_a_row_does_not_tell_what_was_drawn_in_another(kind: type[sf.Method]) ->
             assert tied_rows is None, (
                 f'{kind.__name__}, example "{made.example.name}": in {MANY_SEEDS} releases of {FEW_ROWS} rows, the '
                 f'cell of "{name}" in row {tied_rows[0]} always tells that in row {tied_rows[1]}, as if all rows were '
-                f"moved by one draw: {CURE}; an order of chance is `generator.permutation`"
+                f"moved by one draw: {CURE}; an order of chance is `generator.permutation`; if few outcomes are "
+                "possible in so few rows, as with a narrow window, choose other values in the example"
             )
 
 

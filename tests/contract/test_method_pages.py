@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Set
+from functools import cache
+from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import pytest
@@ -55,9 +57,9 @@ def test_a_page_says_what_is_for_study(kind: type[sf.Method]) -> None:
 
 
 def gives_reason(docstring: str, page: str) -> bool:
-    """Whether a docstring or a page says what is broken or left, outside the row Maturity, which only names it."""
+    """Whether the row Maturity says why after its colon, or a docstring or the rest of the page what is broken."""
     text = docstring + re.sub(r"^\| Maturity \|.*$", "", page, flags=re.MULTILINE)
-    return re.search(r"\b(breaks?|broken|broke|for study)\b", text + read_reason(page)) is not None
+    return len(read_reason(page).split()) > 2 or re.search(r"\b(breaks?|broken|broke|for study)\b", text) is not None
 
 
 def read_reason(page: str) -> str:
@@ -71,12 +73,13 @@ def test_what_is_for_study_says_why(kind: type[sf.Method]) -> None:
     if all(method.maturity == "for study" for method in examples):  # of a mode, the page says it beside its name
         assert gives_reason(kind.__doc__ or "", read_page(kind)), (
             f'{kind.__name__} is "for study", and neither its docstring nor its page says what breaks it: name the '
-            'attack or the paper after "Limits:" and on the page, or say stable'
+            'attack or the paper after "Limits:", and in the row Maturity of the page ("for study: …"), or say stable'
         )
 
 
 def test_no_reason_is_noticed() -> None:
     assert gives_reason("Limits: known supports break it.", "| Maturity | for study |\n")
+    assert gives_reason("Limits: this is not k-anonymity.", "| Maturity | for study: two releases can be linked |\n")
     assert not gives_reason("Limits: this is not k-anonymity.", "| Maturity | for study |\n")
 
 
@@ -170,6 +173,41 @@ def test_a_page_names_checks_that_there_are(kind: type[sf.Method]) -> None:
         f"the page of {kind.__name__} names {sorted(named_checks - known_checks)}, which is no claim: write the "
         "names of its claims"
     )
+
+
+SOURCES = Path(sf.__file__).parent
+CLASS_NAME = r"\b[A-Z][a-z]+(?:[A-Z][a-z]+)+\b"
+
+
+@cache
+def list_code_names() -> frozenset[str]:
+    """Every word of the code that is spelled like a class: those of scikit-learn stand in it, too."""
+    texts = [path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.py")]
+    return frozenset(name for text in texts for name in re.findall(CLASS_NAME, text))
+
+
+def list_unknown_classes(page: str) -> list[str]:
+    """Words in code style that are spelled like a class, and that no code has."""
+    prose = re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
+    named_classes = {name for span in re.findall(r"`([^`]+)`", prose) for name in re.findall(CLASS_NAME, span)}
+    return sorted(named_classes - list_code_names())
+
+
+@parametrize_kinds
+def test_a_page_names_classes_that_there_are(kind: type[sf.Method]) -> None:
+    unknown = list_unknown_classes(read_page(kind))
+    assert not unknown, (
+        f"the page of {kind.__name__} names {', '.join(unknown)}, and there is no such method, attack or other class: "
+        "write the names of those that docs/methods/index.md and docs/attacks/index.md list"
+    )
+
+
+def test_a_class_that_is_not_there_is_noticed() -> None:
+    assert list_unknown_classes("`AddNoise(columns)`, `sf.attack.SwapLinkage` and Word Perfect\n") == []
+    assert list_unknown_classes("Try `RankLinkage` and `sf.attack.SwapLinkages()`.\n") == [
+        "RankLinkage",
+        "SwapLinkages",
+    ]
 
 
 TECHNIQUES = (

@@ -129,8 +129,8 @@ def checks_claim(
 ) -> Callable[[Measure], Measure]:
     """Register a measure for claims; by default it checks the property of its own name.
 
-    An argument that a claim need not have ends in a question mark. The measure is found by its name in the source,
-    which must be a word on the line of the call.
+    The other parameters are the fields of `Check`. An argument that a claim need not have ends in a question mark. The
+    measure is found by its name in the source, which must be a word on the line of the call.
     """
 
     def register(measure: Measure) -> Measure:
