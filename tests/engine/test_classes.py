@@ -64,11 +64,12 @@ def test_large_tables_take_the_compiled_way(rows: int) -> None:
     assert np.array_equal(np.sort(count_class_sizes(frame, frame.columns)), expected)
 
 
-def test_other_engines_count_alike() -> None:
-    frame = pl.DataFrame({"a": [1, 1, None, None, 2], "b": ["x", "x", "y", "y", "z"]})
+@pytest.mark.parametrize("name", ["a", "size", "size_", "SIZE_", "len"])
+def test_other_engines_count_alike(name: str) -> None:
+    frame = pl.DataFrame({name: [1, 1, None, None, 2], "b": ["x", "x", "y", "y", "z"]})
     relation = duckdb.sql("select * from frame")
     for other in (frame.lazy(), relation, frame.to_arrow(), frame.to_pandas()):
-        assert sorted(count_class_sizes(other, ["a", "b"]).tolist()) == [1, 2, 2]
+        assert sorted(count_class_sizes(other, [name, "b"]).tolist()) == [1, 2, 2]
 
 
 @pytest.mark.parametrize("kind", [pl.UInt64, pl.Int64])

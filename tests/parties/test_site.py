@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -19,17 +21,29 @@ from sfumato.errors import PolicyError
 from sfumato.parties.site_config import SiteConfig
 from tests.parties.site_folders import BASKETS, SiteFolder, make_folders, read_output, write_config
 
-
-def start(site: SiteFolder) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "sfumato", "party", "--config", str(site.config), "--json"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+StartSite = Callable[[SiteFolder], subprocess.Popen[str]]
 
 
-def test_three_processes_find_the_rules_of_the_pooled_baskets(tmp_path: Path) -> None:
+@pytest.fixture
+def start_site() -> Iterator[StartSite]:
+    """Start a site; one that a failed test leaves behind would make the next test fail, too."""
+    with ExitStack() as sites:
+
+        def start(site: SiteFolder) -> subprocess.Popen[str]:
+            command = [sys.executable, "-m", "sfumato", "party", "--config", str(site.config), "--json"]
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            sites.enter_context(process)
+            sites.callback(process.kill)
+            return process
+
+        yield start
+
+
+def test_three_processes_find_the_rules_of_the_pooled_baskets(tmp_path: Path, start_site: StartSite) -> None:
     folders = make_folders(tmp_path)
     for site in folders:
         write_config(site, folders)
-    processes = [start(site) for site in folders]
+    processes = [start_site(site) for site in folders]
     outputs = [process.communicate(timeout=120) for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], outputs
     pooled = sf.Baskets.of([row for rows in BASKETS.values() for row in rows])
@@ -51,13 +65,15 @@ def test_three_processes_find_the_rules_of_the_pooled_baskets(tmp_path: Path) ->
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP, signal.SIGTERM])
 @pytest.mark.parametrize("delay", [0.0, 0.2])
-def test_a_killed_or_stopped_process_ends_the_others(tmp_path: Path, number: signal.Signals, delay: float) -> None:
+def test_a_killed_or_stopped_process_ends_the_others(
+    tmp_path: Path, start_site: StartSite, number: signal.Signals, delay: float
+) -> None:
     folders = make_folders(tmp_path)
     for site in folders:
         many = [",".join(f"i{(row * step) % 60}" for step in range(1, 9)) for row in range(400)]
         (site.folder / "baskets.csv").write_text("\n".join(many) + "\n", encoding="utf-8")
         write_config(site, folders, timeout=8)
-    processes = [start(site) for site in folders]
+    processes = [start_site(site) for site in folders]
     victim = processes[2]
     wait_for_connections(victim)
     time.sleep(delay)
@@ -74,17 +90,17 @@ def test_a_killed_or_stopped_process_ends_the_others(tmp_path: Path, number: sig
 
 
 @pytest.mark.slow
-def test_a_restart_after_a_failure_starts_anew(tmp_path: Path) -> None:
+def test_a_restart_after_a_failure_starts_anew(tmp_path: Path, start_site: StartSite) -> None:
     folders = make_folders(tmp_path)
     for site in folders:
         write_config(site, folders, timeout=20)
-    processes = [start(site) for site in folders]
+    processes = [start_site(site) for site in folders]
     wait_for_connections(processes[2])
     processes[2].kill()
     assert [process.wait(60) for process in processes] == [1, 1, -signal.SIGKILL]
     for process in processes:
         process.communicate()
-    processes = [start(site) for site in folders]
+    processes = [start_site(site) for site in folders]
     for process in processes:
         process.communicate(timeout=120)
     assert [process.returncode for process in processes] == [0, 0, 0]

@@ -19,8 +19,6 @@ from sfumato.data.cells.text_codes import is_remembered, number_texts
 
 _LARGEST_KEY = 1 << 62
 _FEW = 1 << 19
-_SIZE = "\0size"
-"""No column of a table has this name."""
 
 
 def count_class_sizes(frame: Any, columns: Sequence[str]) -> Ints:
@@ -29,8 +27,9 @@ def count_class_sizes(frame: Any, columns: Sequence[str]) -> Ints:
         return _count_sizes_in_memory(frame, columns)
     import narwhals as nw
 
-    group_sizes = nw.from_native(frame).lazy().group_by(*columns).agg(nw.len().alias(_SIZE)).select(_SIZE)
-    sizes: Ints = group_sizes.collect().get_column(_SIZE).to_numpy().astype(np.int64)
+    size = max((*columns, "size"), key=len) + "_"  # longer than any name of a column, also where NUL would end it
+    group_sizes = nw.from_native(frame).lazy().group_by(*columns).agg(nw.len().alias(size)).select(size)
+    sizes: Ints = group_sizes.collect().get_column(size).to_numpy().astype(np.int64)
     return sizes
 
 
