@@ -62,7 +62,9 @@ def make_folders(base: Path, names: Sequence[str] = NAMES, days: int = 30) -> li
     return folders
 
 
-def write_config(site: SiteFolder, folders: Sequence[SiteFolder], mining: str = "", timeout: float = 30) -> None:
+def write_config(
+    site: SiteFolder, folders: Sequence[SiteFolder], mining: str = "", timeout: float = 30, min_support: float = 0.3
+) -> None:
     peers = "".join(
         f'[[peer]]\nname = "{other.name}"\naddress = "{other.host}:{other.port}"\ncertificate = "{other.name}.crt"\n'
         for other in folders
@@ -72,7 +74,7 @@ def write_config(site: SiteFolder, folders: Sequence[SiteFolder], mining: str = 
         f'[site]\nname = "{site.name}"\naddress = "{site.host}:{site.port}"\n'
         f'certificate = "{site.name}.crt"\nkey = "{site.name}.key"\n'
         f'{peers}[data]\npath = "baskets.csv"\nformat = "comma"\n'
-        f"[mining]\nmin_support = 0.3\nmin_confidence = 0.75\n{mining}"
+        f"[mining]\nmin_support = {min_support}\nmin_confidence = 0.75\n{mining}"
         f"[network]\ntimeout = {timeout}\nstart_timeout = {timeout}\n",
         encoding="utf-8",
     )

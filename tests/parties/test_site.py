@@ -72,7 +72,7 @@ def test_a_killed_or_stopped_process_ends_the_others(
     for site in folders:
         many = [",".join(f"i{(row * step) % 60}" for step in range(1, 9)) for row in range(400)]
         (site.folder / "baskets.csv").write_text("\n".join(many) + "\n", encoding="utf-8")
-        write_config(site, folders, timeout=8)
+        write_config(site, folders, timeout=8, min_support=0.02)  # several seconds of work
     processes = [start_site(site) for site in folders]
     victim = processes[2]
     wait_for_connections(victim)
