@@ -32,7 +32,8 @@ def list_words(tag: str) -> tuple[str, ...]:
     def is_own(word: str) -> bool:
         return word in text and not any(word in other_text for other_text in other_texts)
 
-    checks = [module.rpartition(".")[2] for name, module in find_checks().items() if is_own(f'"{name}"')]
+    own_checks = {name: module for name, module in find_checks().items() if is_own(f'"{name}"')}
+    checks = [*own_checks, *(module.rpartition(".")[2] for module in own_checks.values())]
     changes = [change.value for change in ChangeKind if is_own(f"ChangeKind.{change.name}")]
     examples = [example.name for example in METHOD_EXAMPLES if type(example.subject) is kind]
     names = (tag, kind.__name__, kind.__module__.rpartition(".")[2])
