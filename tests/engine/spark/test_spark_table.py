@@ -83,7 +83,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, session: Any) -> None:
     for path, words in (
         ("spark:nowhere.people", r"Spark does not find this table \(AnalysisException\)"),
         ("spark:a b", "Spark does not find this table"),
-        ("spark:nested", '"many" holds more than plain cells'),
+        ("spark:nested", '"many" has a nested type'),
         ("spark:nobody", "no rows"),
     ):
         with pytest.raises(DataError, match=words):
