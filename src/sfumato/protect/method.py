@@ -147,7 +147,7 @@ class Method(Description, ABC):
 
     def state_claims(self, table: Table) -> tuple[Claim, ...]:
         """The claims whose sentences follow from its public parameters and from the names and roles of the columns of a
-        table, whose rows are not read: anyone can compare these sentences. None if the data are in every sentence.
+        table, whose rows are not read: anyone can compare these sentences. Empty if every sentence depends on the data.
         """
         return ()
 

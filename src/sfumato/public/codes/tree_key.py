@@ -79,8 +79,7 @@ class ColumnKey:
         if strange:
             raise DataError(
                 f'{source}: "{self.name}": the key has no code for {count_noun(strange, "cell")}, and another code '
-                "could "
-                "change the tree; draw a new key for this table"
+                "could change the tree; draw a new key for this table"
             )
         return places
 
