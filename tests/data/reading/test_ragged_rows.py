@@ -14,7 +14,13 @@ def test_the_first_ragged_row_is_named(row: int, tmp_path: Path) -> None:
     lines[row - 1] = "1,2,secret"
     lines[45_000] = "1"
     (tmp_path / "ragged.csv").write_text("\n".join(lines))
-    words = rf"ragged\.csv: 2 rows have another number of cells than the 2 columns, first row {row:,} of the file; "
+    words = rf"ragged\.csv: 2 rows have another number of cells than the 2 columns, first row {row:,} of the file "
     with pytest.raises(sf.DataError, match=words) as refusal:
         sf.Table.read(tmp_path / "ragged.csv")
     assert "secret" not in str(refusal.value)
+
+
+def test_blank_lines_are_said_not_to_count(tmp_path: Path) -> None:
+    (tmp_path / "ragged.csv").write_text("a,b\n1,2\n\n\n3,4\n5,6,7\n")
+    with pytest.raises(sf.DataError, match=r"first row 4 of the file \(blank lines not counted\); correct it"):
+        sf.Table.read(tmp_path / "ragged.csv")

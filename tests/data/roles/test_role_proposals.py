@@ -303,5 +303,5 @@ def test_a_proposal_cannot_be_changed() -> None:
 )
 def test_text_of_numbers_is_told(cells: list[str], is_told: bool) -> None:
     (proposal,) = propose_roles(pl.DataFrame({"age": pl.Series(cells, dtype=pl.String)}))
-    assert ("Most of its values are numbers, and still it is text" in proposal.reason) == is_told
+    assert ("Most of its values look like numbers, and it is read as text" in proposal.reason) == is_told
     assert "forty" not in proposal.reason

@@ -354,8 +354,8 @@ def _explain_unreadable_text(
     if widths:
         return DataError(
             f"{path}: {count_noun(len(widths), 'row has', 'rows have')} another number of cells than the "
-            f"{count_noun(width, 'column')}, first row {numbers[0]:,} of the file; correct it, or set the right "
-            "separator (read with "
+            f"{count_noun(width, 'column')}, first row {numbers[0]:,} of the file (blank lines not counted); "
+            "correct it, or set the right separator (read with "
             f'"{"tab" if separator == chr(9) else separator}")'
         )
     return DataError(f"{path}: this is not a table of text cells; check the separator, the quotes and the encoding")

@@ -192,7 +192,7 @@ def _explain_text(column: ColumnProfile) -> str:
     if column.dtype != pl.String or not _is_typical(column.sample, _is_number) or any(map(_is_code, column.sample)):
         return ""
     return (
-        " Most of its values are numbers, and still it is text: correct the cells that are not, if there are any, or "
+        " Most of its values look like numbers, and it is read as text. If the others say that a value is missing, "
         "name them under missing_marks."
     )
 
