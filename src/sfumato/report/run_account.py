@@ -64,6 +64,8 @@ class RunAccount:
     """Class sizes of the release without suppressed rows; empty if the method does not form classes."""
     distributions: Mapping[str, pl.DataFrame] = field(default_factory=dict)
     """Per released column: `value`, `original`, `published` counts."""
+    value_columns: frozenset[str] = frozenset()
+    """Columns with a hierarchy whose published cells are values and no labels, whatever they look like."""
     details: Details = field(default_factory=Details)
     """The method's decisions (private), such as nodes searched and rows suppressed."""
     reasons: tuple[str, ...] = ()

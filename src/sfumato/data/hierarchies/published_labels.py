@@ -5,7 +5,8 @@ With local recoding one column holds labels of several levels of its hierarchy, 
 `label_ranges`), sets ``{a, b}``, originals and ``*``. Each of them covers some leaves, the original values; every
 measure that reads published cells uses this module, so that all read them the same way. A label that is a leaf or a
 label of the hierarchy has that meaning, whatever it looks like; otherwise it is read as a range or a set. A missing
-cell covers nothing: "not known" is not a value.
+cell covers nothing: "not known" is not a value. If somebody's original reads ``*``, a published ``*`` is that value:
+methods that write it as the mark of a suppressed cell refuse such a column.
 """
 
 from __future__ import annotations
@@ -98,18 +99,21 @@ class Domain:
     """The leaves under each label of the hierarchy; none without a hierarchy."""
     spellings: tuple[str, ...]
     """The leaves as cells of the column are spelled."""
+    star_is_value: bool = False
+    """Whether `*` is a value of the originals, and no suppressed cell."""
 
     @classmethod
     def of(cls, original: pl.Series, hierarchy: Hierarchy | None = None) -> Domain:
         """The hierarchy's leaves, or the column's own values without a hierarchy, numbers by size."""
         if hierarchy is not None:
             spellings = hierarchy.spell_leaves(original.dtype)
-            return cls(hierarchy.leaves, original.name, _group_leaves(hierarchy), spellings)
+            has_star = STAR in spellings and bool((spell_cells(original) == STAR).any())
+            return cls(hierarchy.leaves, original.name, _group_leaves(hierarchy), spellings, has_star)
         leaves = tuple(spell_cells(list_values(original)).to_list())
         numbers = _parse_leaf_numbers(leaves)
         if numbers is not None:
             leaves = tuple(leaves[i] for i in np.argsort(numbers, kind="stable"))
-        return cls(leaves, original.name, {}, leaves)
+        return cls(leaves, original.name, {}, leaves, STAR in leaves)
 
     @cached_property
     def numbers(self) -> Floats | None:
@@ -154,7 +158,8 @@ class Domain:
         texts = _spell_labels(labels)
         scale = max(len(self.leaves) - 1, 1)
         losses = np.maximum(self.cover(labels).counts - 1, 0) / scale
-        losses[[text == STAR for text in texts]] = 1.0
+        if not self.star_is_value:
+            losses[[text == STAR for text in texts]] = 1.0
         return losses
 
     def build_matrix(self, labels: Labels) -> Flags:
@@ -237,7 +242,8 @@ class Domain:
 
     def says_nothing(self, text: str) -> bool:
         """Whether a label covers every value, so that a missing one may have it, too."""
-        return text == STAR or (len(self.groups.get(text, ())) == len(self.leaves) and text not in self._leaf_texts)
+        is_suppressed = text == STAR and not self.star_is_value
+        return is_suppressed or (len(self.groups.get(text, ())) == len(self.leaves) and text not in self._leaf_texts)
 
     @cached_property
     def _leaf_texts(self) -> frozenset[str]:
@@ -286,9 +292,10 @@ class Domain:
         for leaf, spelling, position in zip(self.leaves, self.spellings, places.tolist(), strict=True):
             known_runs[leaf] = known_runs[spelling] = ((position, position + 1),)
         for label, leaves in self.groups.items():
-            if len(leaves) > 1 or label not in known_runs:
+            if label != STAR and (len(leaves) > 1 or label not in known_runs):
                 known_runs[label] = _merge_runs((position, position + 1) for position in places[leaves].tolist())
-        known_runs[STAR] = ((0, len(self.leaves)),) if self.leaves else ()
+        if not self.star_is_value:
+            known_runs[STAR] = ((0, len(self.leaves)),) if self.leaves else ()
         return known_runs
 
     def _set_runs(self, text: str) -> Runs | None:

@@ -330,7 +330,7 @@ def _compute_level_shares(domain: Domain, hierarchy: Hierarchy, labels: pl.Serie
     own_levels = np.array([level_of_label.get(label, -1) for label in spell_cells(labels).to_list()], dtype=np.int64)
     shares = np.where(own_levels < 0, levels, own_levels) / max(height, 1)
     shares[cover.counts == 0] = 0.0
-    shares[(spell_cells(labels) == STAR).fill_null(False).to_numpy()] = 1.0
+    shares[(spell_cells(labels) == STAR).fill_null(False).to_numpy()] = 0.0 if domain.star_is_value else 1.0
     return shares
 
 

@@ -86,9 +86,7 @@ def measure_group_losses(account: RunAccount) -> list[list[GroupLoss]]:
     if kept_mask.all() and (losses is None or not losses.any()):
         return []
     return [
-        groups
-        for name in names
-        if (groups := _measure_column(name, label_people(original, published_table, name), kept_mask, losses))
+        groups for name in names if (groups := _measure_column(name, _label_column(account, name), kept_mask, losses))
     ]
 
 
@@ -121,7 +119,8 @@ def _measure_losses(
 def _measure_cell_losses(account: RunAccount, name: str, rows: np.ndarray[Any, Any]) -> Floats:
     """The share of values that each cell leaves open; an empty cell that was not empty before leaves all open."""
     values = account.original.frame[name]
-    domain = Domain.of(values, account.original.hierarchies.get(name))
+    hierarchy = None if name in account.value_columns else account.original.hierarchies.get(name)
+    domain = Domain.of(values, hierarchy)
     published_cells = account.published_data.frame[name]
     labels, codes = encode_narrowly(published_cells)
     cell_losses: Floats = domain.measure_losses(spell_cells(labels))[codes]
@@ -130,7 +129,13 @@ def _measure_cell_losses(account: RunAccount, name: str, rows: np.ndarray[Any, A
     return cell_losses
 
 
-def label_people(original: Table, published_table: Table, name: str) -> pl.Series:
+def _label_column(account: RunAccount, name: str) -> pl.Series:
+    published_table: Table = account.published_data
+    holds_labels = name not in account.value_columns
+    return label_people(account.original, published_table, name, holds_labels=holds_labels)
+
+
+def label_people(original: Table, published_table: Table, name: str, *, holds_labels: bool = True) -> pl.Series:
     """The group of each person of the originals by one column."""
     values, hierarchy = original.frame[name], original.hierarchies.get(name)
     if values.dtype.is_numeric() and values.n_unique() > GROUPS and not are_digits_codes(hierarchy):
@@ -139,7 +144,8 @@ def label_people(original: Table, published_table: Table, name: str) -> pl.Serie
             return ranges
     distinct, codes = encode_narrowly(values)
     texts = label_cells(distinct)
-    groups = _coarsen(texts, set(spell_cells(list_values(published_table.frame[name]))), hierarchy)
+    published_labels = set(spell_cells(list_values(published_table.frame[name]))) if holds_labels else set[str]()
+    groups = _coarsen(texts, published_labels, hierarchy)
     return _spread_labels(_gather_rare(groups, np.bincount(codes, minlength=len(groups))), codes)
 
 

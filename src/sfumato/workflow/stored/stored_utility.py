@@ -20,6 +20,7 @@ from sfumato.runtime.progress import report_progress
 from sfumato.workflow.summary.class_sizes import find_promised_k, measure_stored_class_sizes
 from sfumato.workflow.summary.release_utility import count_left_out_rows
 from sfumato.workflow.summary.suppression_summary import classify_starred_rows
+from sfumato.workflow.summary.value_columns import states_values_only
 
 
 def refuse_unmeasured_losses(changes: Iterable[Change]) -> None:
@@ -43,18 +44,19 @@ def measure_stored_utility(release: Release, evidence: StoredEvidence, original:
         assert evidence.comparison is not None
         figures = {**measure_stored_moments(evidence.comparison), **_measure_largest_losses(release, evidence)}
     elif release.method.truthful:
-        figures = {**_measure_labels(evidence, original), **_measure_sizes(release, evidence)}
+        figures = {**_measure_labels(release, evidence, original), **_measure_sizes(release, evidence)}
         figures |= count_left_out_rows(figures["loss"], len(evidence.published_table), len(original))
     else:
         figures = {**_measure_largest_losses(release, evidence), **_measure_sizes(release, evidence)}
     return {name: round(value, 12) for name, value in figures.items()}
 
 
-def _measure_labels(evidence: StoredEvidence, original: StoredTable) -> dict[str, float]:
-    """How much detail labels leave open."""
+def _measure_labels(release: Release, evidence: StoredEvidence, original: StoredTable) -> dict[str, float]:
+    """How much detail labels leave open; values leave nothing open, whatever they look like."""
     published_table = evidence.published_table
     names = published_table.quasi_identifying
-    losses = [measure_stored_loss(published_table, name, find_domain(original, name)) for name in names]
+    labelled_columns = [name for name in names if not states_values_only(release, name)]
+    losses = [measure_stored_loss(published_table, name, find_domain(original, name)) for name in labelled_columns]
     return {"loss": sum(losses) / len(names)}
 
 

@@ -22,6 +22,7 @@ from sfumato.workflow.outgoing import count_published_labels
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.summary.next_steps import list_advice
 from sfumato.workflow.summary.suppression_summary import classify_starred_rows
+from sfumato.workflow.summary.value_columns import list_value_columns
 
 
 def gather_account(
@@ -80,13 +81,16 @@ def add_column_facts(run_account: RunAccount, release: Release) -> RunAccount:
     """Add what only a table has: its columns and, where people can be linked, their classes."""
     original, published_table = run_account.original, run_account.published_data
     names = published_table.quasi_identifying
+    value_columns = list_value_columns(release, published_table, original)
+    labelled_columns = set(names) - value_columns
     run_account = replace(
         run_account,
+        value_columns=value_columns,
         distributions={
             name: measure.distribution(
                 original.frame[name],
                 published_table.frame[name],
-                original.hierarchies.get(name) if name in names else None,
+                original.hierarchies.get(name) if name in labelled_columns else None,
             )
             for name in published_table.frame.columns
         },

@@ -12,7 +12,7 @@ import polars as pl
 from sfumato import measure
 from sfumato.baskets import Baskets
 from sfumato.change import ChangeKind
-from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
+from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.hierarchies.published_labels import Domain
 from sfumato.details import HidingDetails, PatternDetails, SwapDetails
 from sfumato.key import Key
@@ -39,6 +39,7 @@ from sfumato.workflow.outgoing import PUBLISHED_LOSS
 from sfumato.workflow.policy import Policy
 from sfumato.workflow.summary.class_sizes import find_promised_k, measure_class_sizes
 from sfumato.workflow.summary.suppression_summary import classify_starred_rows
+from sfumato.workflow.summary.value_columns import forget_unused_labels, list_value_columns
 
 
 def measure_utility(
@@ -51,6 +52,7 @@ def measure_utility(
     report_progress("measuring what is left")
     if not isinstance(published_data, Table):
         return _measure_utility_without_columns(policy, published_data, original, release, keys or {})
+    original = forget_unused_labels(original, list_value_columns(release, published_data, original))
     figures: dict[str, float] = {}
     profiles = {method.utility for method in policy.methods()}
     change_loss = measure_change_loss(original, published_data, release.changes, release.public, release.details.rows)
@@ -119,20 +121,18 @@ def _measure_detail_loss(policy: Policy, published_table: Table, original: Table
     }
     original_frame = align_originals(original, published_table, release.details.rows)
     losses = [
-        measure.column_loss(
-            _star_blanked_cells(published_table.frame[name], original_frame[name]),
-            read_domain(published_table, name, original),
-        )
+        measure.column_loss(published_table.frame[name], read_domain(published_table, name, original))
+        + _measure_blanked_share(published_table.frame[name], original_frame[name])
         for name in published_table.quasi_identifying
         if name not in recoded_columns
     ]
     return sum(losses) / len(losses) if losses else None
 
 
-def _star_blanked_cells(published_cells: pl.Series, original_cells: pl.Series) -> pl.Series:
+def _measure_blanked_share(published_cells: pl.Series, original_cells: pl.Series) -> float:
     """A cell that another method emptied has lost all detail; one that was missing has nothing to lose."""
-    blanked_mask = published_cells.is_null() & original_cells.is_not_null()
-    return spell_cells(published_cells).set(blanked_mask, STAR) if blanked_mask.any() else published_cells
+    blanked_count = int((published_cells.is_null() & original_cells.is_not_null()).sum())
+    return blanked_count / len(published_cells) if blanked_count else 0.0
 
 
 def _measure_swapped_joints(published_table: Table, original: Table, release: Release) -> dict[str, float]:
