@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import sfumato as sf
+from sfumato.workflow.policy import Policy
 from tests.faults.test_tampering import body_of, resign, set_in
 
 
@@ -66,3 +68,23 @@ def test_numbers_of_all_kinds_have_one_spelling(tmp_path: Path) -> None:
     publish(tmp_path, pl.Series(numbers))
     publish(tmp_path / "missing", pl.Series([None, *numbers[:3]] * 4, dtype=pl.Float64))
     publish(tmp_path / "whole", pl.Series([2**64 - 1, 0, 5, None] * 4, dtype=pl.UInt64))
+
+
+@pytest.mark.parametrize("texts", [("1000", "1e3"), ("1", "1.0"), ("true", "True")])
+def test_texts_of_json_that_read_as_one_number_stay_two_values(tmp_path: Path, texts: tuple[str, str]) -> None:
+    """JSON says that "1000" and "1e3" are texts: records that differ in them are not alike, in the release neither."""
+    rows = [
+        {"code": texts[row % 2], "age": 20 + row % 10, "ill": ("flu", "cold", "cough")[row % 3]} for row in range(30)
+    ]
+    path = tmp_path / "people.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    policy = {
+        "data": {"path": str(path)},
+        "roles": {"quasi_identifying": ["code", "age"], "sensitive": ["ill"]},
+        "protect": [{"method": "swap_confidential", "column": "ill", "share": 0.5}],
+    }
+    result = sf.run(Policy.model_validate(policy), out=tmp_path / "out")
+    assert all(finding.holds for finding in result.findings)
+    assert sf.verify(tmp_path / "out").problems == ()
+    frame = pl.read_csv(tmp_path / "out" / "release" / "data.csv", infer_schema=False)
+    assert frame["code"].to_list() == [row["code"] for row in rows]

@@ -6,6 +6,9 @@ in March. A method may hide just that cell. So the cells that are left decide ag
 cell give the same file. The originals that the release is compared with are spelled in the same way; words among them
 stay, and no cell gets another meaning.
 
+A column of text of which every cell is published stays as it is: nothing hidden decided how it was read. JSON, Excel
+and SQLite distinguish the texts "1000" and "1e3", and so do the methods.
+
 A column whose rare values are grouped keeps the numbers of its file: the method takes whole numbers and words only, so
 that 1.0 and 1 were distinguished as words, and would be distinguished as words whatever the hidden cells are.
 """
@@ -15,6 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from sfumato.change import ChangeKind
@@ -52,7 +56,13 @@ def spell_release(release: Release, original: Any, policy: Policy, *, is_read: b
     declared_texts = _list_declared_texts(original, policy) if forms.numbers else set()
     kinds = _gather_kinds(release)
     worded_names = {name for name in kinds if ChangeKind.GROUPED in kinds[name]} | declared_texts
-    free_names = [name for name in data.frame.columns if name not in release.public and not _has_code_kind(kinds[name])]
+    free_names = [
+        name
+        for name in data.frame.columns
+        if name not in release.public
+        and not _has_code_kind(kinds[name])
+        and not _shows_every_text(name, release, original)
+    ]
     columns = {
         name: _spell_column(name, release, original, replace(forms, numbers=False) if name in worded_names else forms)
         for name in free_names
@@ -68,6 +78,16 @@ def spell_release(release: Release, original: Any, policy: Policy, *, is_read: b
     )
     details = _respell_details(release.details, original.frame, spelled_original.frame, len(data))
     return SpelledRelease(replace(release, data=data.with_frame(frame), details=details), spelled_original)
+
+
+def _shows_every_text(name: str, release: Release, original: Table) -> bool:
+    """Whether a column of text is published unchanged in every row."""
+    published_cells, original_cells = release.data.frame[name], original.frame[name]
+    if not published_cells.dtype == original_cells.dtype == pl.String or name in original.spelled_dates:
+        return False
+    rows = release.details.trace_rows(len(published_cells))
+    is_everybody = len(rows) == len(original_cells) == len(np.unique(rows))
+    return is_everybody and published_cells.equals(original_cells[rows], null_equal=True)
 
 
 def list_mixed_columns(original: Any, spelled_original: Any) -> list[str]:

@@ -147,6 +147,14 @@ def test_shape_knows_noise_that_is_not_like_the_data() -> None:
     assert measure_noise_shape(original, alike, ("x", "y"), 2.0) > 20
 
 
+def test_shape_of_whole_numbers_that_are_published_with_decimals_has_no_rounding() -> None:
+    chance = np.random.default_rng(2)
+    true = chance.integers(0, 100, (2, 4_000))
+    noise = chance.multivariate_normal([0, 0], 1e-6 * np.cov(true), 4_000).T
+    original, published = table(x=true[0], y=true[1]), table(x=true[0] + noise[0], y=true[1] + noise[1])
+    assert measure_noise_shape(original, published, ("x", "y"), 1e-6) < 5
+
+
 def test_intervals() -> None:
     before, after = table(x=[0.0, 3.0, 4.0, 9.0]), table(x=[2.5, 2.5, 2.5, 7.5])
     assert count_outside_interval(before, after, "x", 5.0, 0.0) == 0

@@ -188,7 +188,9 @@ def measure_noise_shape(
     # Each column in its own unit: fourth powers of very large or small numbers overflow or vanish.
     reach = np.abs(true - true.mean(axis=1, keepdims=True)).max(axis=1, keepdims=True)
     unit = np.where(reach > 0, reach, 1.0)
-    fine = np.array([0.0 if original_frame[name].dtype.is_float() else 1.0 / 12 for name in columns]) / unit[:, 0] ** 2
+    # A column of whole numbers that is published with decimals, as its range says, was not rounded.
+    has_decimals = [published_table.frame[name].dtype.is_float() for name in columns]
+    fine = np.where(has_decimals, 0.0, 1.0 / 12) / unit[:, 0] ** 2
     differences = (published_numbers - true) / unit
     promised_covariance = times * np.atleast_2d(np.cov(true / unit, bias=True)) + np.diag(fine)
     covariance_gap = np.abs(differences @ differences.T / differences.shape[1] - promised_covariance)
