@@ -51,11 +51,11 @@ def test_ranges_are_named_with_the_digits_of_their_ends() -> None:
     """Ranges 2.5 wide were "-15 to -12" and "-12 to -10"."""
     bins = choose_bins(np.linspace(-14.9, 9.9, 40), 10)
     assert bins is not None
-    assert bins.labels[:2] == ("-15 to -12.5", "-12.5 to -10")
+    assert bins.labels[:2] == ("-15 to under -12.5", "-12.5 to under -10")
     for label, edge in zip(bins.labels, bins.edges, strict=False):
         assert float(label.split(" to ")[0]) == edge
     thousandths = choose_bins(np.linspace(0.001, 0.0099, 40), 4)
-    assert thousandths is not None and thousandths.labels[0] == "0 to 0.0025"
+    assert thousandths is not None and thousandths.labels[0] == "0 to under 0.0025"
 
 
 def test_the_class_of_iso_20889_is_that_of_the_chosen_option() -> None:

@@ -32,7 +32,7 @@ def test_whole_numbers_are_named_by_their_first_and_last() -> None:
 def test_other_numbers_are_named_by_their_ends() -> None:
     bins = choose_bins(np.array([0.01, 0.4, 0.99]), 4)
     assert bins is not None
-    assert bins.labels == ("0 to 0.25", "0.25 to 0.5", "0.5 to 0.75", "0.75 to 1")
+    assert bins.labels == ("0 to under 0.25", "0.25 to under 0.5", "0.5 to under 0.75", "0.75 to under 1")
     years = choose_bins(np.arange(1950.0, 2030.0), 8)
     assert years is not None
     assert years.labels[0] == "1950 to 1959"

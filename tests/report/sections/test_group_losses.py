@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from pathlib import Path
 
@@ -62,3 +63,13 @@ def test_a_group_is_everyone_under_its_label_if_labels_have_several_levels() -> 
     original = sf.Table.of({"age": ["31", "31", "32", "33", "41"]}, {"age": "quasi_identifying"}, {"age": hierarchy})
     published_table = original.with_frame(original.frame.with_columns(age=pl.Series(["31", "30s", "30s", "30s", "41"])))
     assert label_people(original, published_table, "age").cast(str).to_list() == ["30s"] * 4 + ["41"]
+
+
+def test_people_are_grouped_by_ranges_of_days() -> None:
+    """Groups were the most frequent single dates, and everybody else "other values"."""
+    days = [dt.date(1990, 1, 1) + dt.timedelta(days=50 * n) for n in range(60)]
+    table = sf.Table.of({"born": [*days, None]}, roles={"born": "quasi_identifying"})
+    groups = label_people(table, table, "born")
+    assert groups.n_unique() <= 11
+    assert groups.cast(str).to_list()[-1] == "(missing)"
+    assert all(str(day.year) in group for day, group in zip(days, groups.cast(str).to_list(), strict=False))

@@ -59,6 +59,24 @@ def test_every_kind_of_noise_is_drawn(kind: str) -> None:
     assert all("originals" not in figure.svg for figure in outgoing_section.figures)
 
 
+@pytest.mark.parametrize("high", [10, 300, 400, 4000])
+def test_every_whole_number_is_in_one_range(high: int) -> None:
+    """The ranges 103.5 to 107.5 and 107.5 to 110.5 were "104 to 108" and "108 to 110"."""
+    chance = np.random.default_rng(3)
+    original = sf.Table.of({"age": chance.integers(0, high, 300)}, {"age": "quasi_identifying"})
+    release = sf.AddNoise(columns="age", ranges={"age": (0, high)}, privacy=0.2).protect(original, CHANCE(1))
+    ranges = [row[0].partition(" to ") for row in build_estimates_section(release.public, release.data).figures[0].rows]
+    numbers = [number for low, _, last in ranges for number in range(int(low), int(last or low) + 1)]
+    assert numbers == list(range(high + 1))
+
+
+def test_ranges_of_decimals_do_not_overlap() -> None:
+    original = sf.Table.of({"share": np.random.default_rng(3).random(300)}, {"share": "quasi_identifying"})
+    release = sf.AddNoise(columns="share", ranges={"share": (0.0, 1.0)}, privacy=0.2).protect(original, CHANCE(1))
+    rows = build_estimates_section(release.public, release.data).figures[0].rows
+    assert [rows[0][0], rows[-1][0]] == ["0 to under 0.033", "0.967 to 1"]
+
+
 def test_what_is_estimated_stands_beside_the_truth() -> None:
     original = table(3000)
     release = sf.RandomizeResponse(column=("ill", "town"), epsilon=2.0).protect(original, CHANCE(1))

@@ -131,8 +131,16 @@ def draw_distribution(
     return drawing.render(left=110, right=46, top=2, bottom=2)
 
 
-def draw_histogram(edges: Floats, published_counts: Sequence[int], original: Sequence[int] | None = None) -> str:
-    """How many people have numbers in each range: published, or before next to after for the custodian."""
+def draw_histogram(
+    edges: Floats,
+    published_counts: Sequence[int],
+    original: Sequence[int] | None = None,
+    end_labels: tuple[str, str] | None = None,
+) -> str:
+    """How many people have numbers in each range: published, or before next to after for the custodian.
+
+    Below are round numbers, or the labels of both ends if they are given.
+    """
     sides = {"after": published_counts} if original is None else {"before": original, "after": published_counts}
     drawing = Drawing(206, 120)
     top = round_up_end(max(1, *published_counts, *(original or ())))
@@ -148,7 +156,11 @@ def draw_histogram(edges: Floats, published_counts: Sequence[int], original: Seq
             x = (number + (1 - _BAR_SHARE) / 2) * step + slot * thick
             drawing.add_box(x, drawing.height - length, thick, length, _COLOURS[side])
     drawing.add_line((0, drawing.height), (drawing.width, drawing.height), _LINE)
-    _write_numbers_below(drawing, float(edges[0]), float(edges[-1]))
+    if end_labels is None:
+        _write_numbers_below(drawing, float(edges[0]), float(edges[-1]))
+    else:
+        for x, words, anchor in zip((0, drawing.width), end_labels, ("start", "end"), strict=True):
+            drawing.add_words(x, drawing.height + 15, words, _SOFT, anchor=anchor)
     return drawing.render(left=42, right=12, top=6, bottom=22)
 
 

@@ -1,23 +1,25 @@
 # SPDX-License-Identifier: MIT
-"""How values are distributed: a bar for each value of a name, a histogram for numbers.
+"""How values are distributed: a bar for each value of a name, a histogram for numbers and days.
 
 The public page shows the published values alone; the custodian sees the originals next to them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from markupsafe import Markup
 
+from sfumato.arrays import Floats
 from sfumato.data.hierarchies.hierarchy import STAR
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import count_noun
 from sfumato.report import content
 from sfumato.report.pictures import bar_pictures
+from sfumato.report.pictures.day_bins import choose_day_bins, find_end_days, parse_day_cells
 from sfumato.report.pictures.number_bins import NumberBins, NumberCells, are_digits_codes, choose_bins, parse_cells
 from sfumato.report.run_account import RunAccount
 from sfumato.report.words import wording
@@ -47,18 +49,39 @@ def show_distributions(account: RunAccount, most: int) -> dict[str, Any]:
     return {"drawn": figures, "single": single, "coded": coded_names, "left": len(names) - len(names[:most])}
 
 
+class _Scale(NamedTuple):
+    """What a histogram is made of."""
+
+    noun: str
+    parse: Callable[[pl.Series], NumberCells | None]
+    choose: Callable[[Floats, int], NumberBins | None]
+    find_end_labels: Callable[[NumberBins], tuple[str, str] | None]
+    """What stands below its ends; None for round numbers."""
+
+
+_SCALES = (
+    _Scale("numbers", parse_cells, choose_bins, lambda bins: None),
+    _Scale("days", parse_day_cells, choose_day_bins, find_end_days),
+)
+
+
 def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
-    """Numbers in ranges of one scale, before next to after; None for names and for few values."""
+    """Numbers or days in ranges of one scale, before next to after; None for names and for few values."""
     if isinstance(account.published_data, StoredTable):
         return None  # only counts of values are known
     columns = [account.original.frame[name]] if account.internal else []
     columns.append(account.published_data.frame[name])
-    cells = [numbers for column in columns if (numbers := parse_cells(column)) is not None]
+    return next((shown for scale in _SCALES if (shown := _show_ranges(account, columns, scale)) is not None), None)
+
+
+def _show_ranges(account: RunAccount, columns: Sequence[pl.Series], scale: _Scale) -> dict[str, Any] | None:
+    name = columns[-1].name
+    cells = [numbers for column in columns if (numbers := scale.parse(column)) is not None]
     if len(cells) < len(columns) or max(len(np.unique(numbers.low)) for numbers in cells) <= BINS:
         return None
     if account.internal and are_digits_codes(account.original.hierarchies.get(name)) and not cells[-1].ranges:
         return None
-    bins = choose_bins(np.concatenate([ends for numbers in cells for ends in (numbers.low, numbers.high)]), BINS)
+    bins = scale.choose(np.concatenate([ends for numbers in cells for ends in (numbers.low, numbers.high)]), BINS)
     if bins is None:
         return None
     counts = [bins.count(numbers) for numbers in cells]
@@ -67,11 +90,11 @@ def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
     noun, untold = content.name_things(account).capitalize(), _count_untold(columns)
     return {
         "name": name,
-        "svg": Markup(bar_pictures.draw_histogram(bins.edges, new_counts, original)),
-        "label": (f"{noun} by {wording.shorten_label(name)}, in {count_noun(len(new_counts), 'range')} of numbers."),
+        "svg": Markup(bar_pictures.draw_histogram(bins.edges, new_counts, original, scale.find_end_labels(bins))),
+        "label": f"{noun} by {wording.shorten_label(name)}, in {count_noun(len(new_counts), 'range')} of {scale.noun}.",
         "head": "Range",
         "rows": [*zip(bins.labels, shown_original, new_counts, strict=True), *untold],
-        "note": " ".join(_list_histogram_notes(bins, cells[-1], untold)),
+        "note": " ".join(_list_histogram_notes(bins, cells[-1], untold, scale.noun)),
     }
 
 
@@ -93,14 +116,14 @@ class _MissingCounts(NamedTuple):
 
 
 def _list_histogram_notes(
-    bins: NumberBins, published_cells: NumberCells, untold: Sequence[_MissingCounts]
+    bins: NumberBins, published_cells: NumberCells, untold: Sequence[_MissingCounts], noun: str
 ) -> list[str]:
     """What a histogram does not show by itself."""
     words = dict(zip(wording.NON_VALUES, ("missing", '"*"'), strict=True))
     not_drawn = [f"{wording.format_count(count)} {words[label]}" for label, _, count in untold if count]
     return [
-        *(["The outermost bars hold all numbers beyond them."] if bins.open_ends else []),
-        *(["Published ranges are spread evenly over their numbers."] if published_cells.ranges else []),
+        *([f"The outermost bars hold all {noun} beyond them."] if bins.open_ends else []),
+        *([f"Published ranges are spread evenly over their {noun}."] if published_cells.ranges else []),
         *([f"Not drawn, in the release: {' and '.join(not_drawn)}."] if not_drawn else []),
     ]
 

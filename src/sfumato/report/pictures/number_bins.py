@@ -75,7 +75,7 @@ def choose_bins(numbers: Floats, most: int) -> NumberBins | None:
     """At most this many ranges over the numbers; None if these cannot be divided, since they are equal or too large."""
     if not len(numbers):
         return None
-    low, high = _find_range(numbers)
+    low, high = find_inner_range(numbers)
     span = high - low
     if not 1 / _EXTREME < span < _EXTREME or max(-low, high) > _EXTREME:
         return None
@@ -94,7 +94,7 @@ def choose_bins(numbers: Floats, most: int) -> NumberBins | None:
     return NumberBins(edges, _name_bins(edges, whole, has_lower, has_higher), has_lower or has_higher)
 
 
-def _find_range(numbers: Floats) -> tuple[float, float]:
+def find_inner_range(numbers: Floats) -> tuple[float, float]:
     """The ends of the numbers; of 99 % of them if a few lie far out."""
     low, high = float(numbers.min()), float(numbers.max())
     inner_low = float(np.quantile(numbers, 0.005, method="lower"))
@@ -104,13 +104,14 @@ def _find_range(numbers: Floats) -> tuple[float, float]:
 
 
 def _name_bins(edges: Floats, whole: bool, has_lower: bool, has_higher: bool) -> tuple[str, ...]:
-    """Ranges of whole numbers by their first and last number, others by their ends."""
+    """Ranges of whole numbers by their first and last number, others by their ends; the upper end is outside."""
     digits = 0 if whole else _count_digits(float(edges[1] - edges[0]))
     names = []
     for low, high in pairwise(edges):
         last = high - 1 if whole else high
         first_text, last_text = format_fixed_digits(float(low), digits), format_fixed_digits(float(last), digits)
-        names.append(first_text if whole and low == last else f"{first_text} to {last_text}")
+        upper_text = last_text if whole else f"under {last_text}"
+        names.append(first_text if whole and low == last else f"{first_text} to {upper_text}")
     if has_lower:
         names[0] = f"under {format_fixed_digits(float(edges[1]), digits)}"
     if has_higher:

@@ -2,7 +2,7 @@
 """Who lost the most: people before and rows left by group, for the custodian only.
 
 A group is everyone whose original a published label covers, the coarsest if labels of several levels are published; or,
-for numbers, everyone in the same range of the originals.
+for numbers and days, everyone in the same range of the originals.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from sfumato.errors import count_noun
 from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
 from sfumato.measure.utility.label_losses import label_cells
 from sfumato.report.content import are_rows_drawn
+from sfumato.report.pictures.day_bins import choose_day_bins, parse_day_cells
 from sfumato.report.pictures.number_bins import are_digits_codes, choose_bins, parse_cells
 from sfumato.report.run_account import RunAccount
 from sfumato.report.words import wording
@@ -138,27 +139,31 @@ def _label_column(account: RunAccount, name: str) -> pl.Series:
 def label_people(original: Table, published_table: Table, name: str, *, holds_labels: bool = True) -> pl.Series:
     """The group of each person of the originals by one column."""
     values, hierarchy = original.frame[name], original.hierarchies.get(name)
-    if values.dtype.is_numeric() and values.n_unique() > GROUPS and not are_digits_codes(hierarchy):
-        ranges = _label_ranges(values)
-        if ranges is not None:
-            return ranges
+    may_have_ranges = values.n_unique() > GROUPS and not are_digits_codes(hierarchy)
+    ranges = _label_ranges(values) if may_have_ranges else None
+    if ranges is not None and (values.dtype.is_numeric() or hierarchy is None):
+        return ranges
     distinct, codes = encode_narrowly(values)
     texts = label_cells(distinct)
     published_labels = set(spell_cells(list_values(published_table.frame[name]))) if holds_labels else set[str]()
     groups = _coarsen(texts, published_labels, hierarchy)
+    if ranges is not None and groups.n_unique() > GROUPS:
+        return ranges
     return _spread_labels(_gather_rare(groups, np.bincount(codes, minlength=len(groups))), codes)
 
 
 def _label_ranges(values: pl.Series) -> pl.Series | None:
-    """The range of each number."""
-    cells = parse_cells(values)
-    bins = None if cells is None else choose_bins(cells.low, RANGES)
+    """The range of each number or day; None for other values."""
+    is_number, known_mask = values.dtype.is_numeric(), values.is_not_null().to_numpy()
+    cells = parse_cells(values) if is_number else parse_day_cells(values)
+    if cells is None or len(cells.low) < known_mask.sum():
+        return None
+    bins = (choose_bins if is_number else choose_day_bins)(cells.low, RANGES)
     if bins is None:
         return None
-    numbers = values.cast(pl.Float64)
-    labels = pl.Series([*bins.labels, wording.NON_VALUES[0]])
-    of_cell = bins.find_bins(numbers.fill_null(0).to_numpy())
-    return _spread_labels(labels, np.where(numbers.is_null(), len(bins.labels), of_cell))
+    places = np.full(len(values), len(bins.labels))
+    places[known_mask] = bins.find_bins(cells.low)
+    return _spread_labels(pl.Series([*bins.labels, wording.NON_VALUES[0]]), places)
 
 
 def _spread_labels(labels: pl.Series, places: Ints | Places) -> pl.Series:

@@ -8,7 +8,8 @@ and an attacker get to the originals.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import ceil
+from itertools import pairwise
+from math import floor, log10
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ from sfumato.report.pictures.noise_pictures import (
     draw_densities,
     draw_recovered_values,
 )
+from sfumato.report.pictures.number_bins import format_fixed_digits
 from sfumato.report.run_account import ReportFigure, ReportSection
 from sfumato.report.words import wording
 from sfumato.table import Table
@@ -156,10 +158,8 @@ def _build_reconstruction_figure(release: Release, column: str, truth: pl.Series
         _read_plotted_numbers(values), _widen_edges(edges, _read_plotted_numbers(values))
     )
     densities["estimate"] = (edges, estimate.probabilities / np.diff(edges))
-    rows = tuple(
-        (_name_bin(low, high, are_days=are_days), wording.format_percent(share))
-        for low, high, share in zip(edges, edges[1:], estimate.probabilities, strict=False)
-    )
+    shares = (wording.format_percent(share) for share in estimate.probabilities)
+    rows = tuple(zip(_name_bins(estimate), shares, strict=True))
     return ReportFigure(
         f"{wording.shorten_label(column)}: {_describe_how(release, column)}",
         draw_densities(column, densities, are_days=are_days),
@@ -170,12 +170,22 @@ def _build_reconstruction_figure(release: Release, column: str, truth: pl.Series
     )
 
 
-def _name_bin(low: float, high: float, *, are_days: bool) -> str:
-    """The ends of a bin; of dates, the first and the last day in it."""
-    if not are_days:
-        return f"{wording.format_count(low)} to {wording.format_count(high)}"
-    first_day = ceil(low)
-    return " to ".join(str(np.datetime64(day, "D")) for day in (first_day, max(first_day, ceil(high) - 1)))
+def _name_bins(estimate: Reconstruction) -> list[str]:
+    """The first and the last number or day in each bin; the ends of a bin of decimals, to as many digits as differ."""
+    edges = estimate.edges
+    if estimate.dates or estimate.step == 1:
+        starts = np.ceil(edges[:-1])
+        last_numbers = np.maximum(starts, np.append(starts[1:] - 1, np.floor(edges[-1])))
+        ends = [[_spell_whole(number, estimate) for number in pair] for pair in zip(starts, last_numbers, strict=True)]
+    else:
+        digits = max(0, 1 - floor(log10(float(np.diff(edges).min()))))
+        texts = [format_fixed_digits(float(edge), digits) for edge in edges]
+        ends = [[low, high if high == texts[-1] else f"under {high}"] for low, high in pairwise(texts)]
+    return [" to ".join(dict.fromkeys(pair)) for pair in ends]
+
+
+def _spell_whole(number: float, estimate: Reconstruction) -> str:
+    return str(np.datetime64(int(number), "D")) if estimate.dates else format_fixed_digits(float(number), 0)
 
 
 def _build_filter_figures(release: Release, truth: pl.DataFrame, numbers: tuple[str, ...]) -> list[ReportFigure]:
