@@ -13,7 +13,7 @@ import polars as pl
 
 from sfumato.arrays import Floats
 from sfumato.data.cells.coded_cells import encode_narrowly
-from sfumato.data.cells.moments_in_text import DAY_FORMATS, find_moment_kind
+from sfumato.data.cells.moments_in_text import DAY_FORMATS, are_moments, find_moment_kind
 from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
 from sfumato.data.hierarchies.label_ranges import parse_ends
 from sfumato.report.pictures.number_bins import NumberBins, NumberCells, find_inner_range
@@ -43,19 +43,41 @@ def parse_day_cells(column: pl.Series) -> NumberCells | None:
     if column.dtype != pl.String:
         return None
     values, codes = encode_narrowly(column)
-    texts = spell_cells(values).to_list()
+    texts = spell_cells(values)
+    ends = _read_moments(texts)
+    if ends is None:
+        ends = _read_labels(texts)
+    if ends is None:
+        return None
+    low, high = ends[codes].T
+    known_mask = ~np.isnan(low)
+    low, high = low[known_mask], high[known_mask]
+    return NumberCells(low, high, whole=True, ranges=bool((low < high).any())) if len(low) else None
+
+
+def _read_moments(texts: pl.Series) -> Floats | None:
+    """The day of each day or timestamp, twice; None unless all texts are of one kind. Much faster than one by one."""
+    known_texts = texts.set((texts == STAR).fill_null(value=False), None)
+    first = known_texts.drop_nulls().head(1).to_list()
+    kind = find_moment_kind(first[0]) if first else None
+    if kind in (None, "time", "month") or not are_moments(known_texts):
+        return None
+    days = known_texts.str.slice(0, 10).str.to_date(DAY_FORMATS.get(str(kind), DAY_FORMATS["day"]))
+    numbers = days.to_physical().cast(pl.Float64).fill_null(float("nan")).to_numpy()
+    return np.column_stack([numbers, numbers])
+
+
+def _read_labels(texts: pl.Series) -> Floats | None:
+    """The first and the last day of each label, NaN for none; None if one is no label of days."""
     ends = np.full((len(texts), 2), np.nan)
-    for place, text in enumerate(texts):
+    for place, text in enumerate(texts.to_list()):
         if text is None or text == STAR:
             continue
         label_days = _parse_label(text)
         if label_days is None:
             return None
         ends[place] = [(day - _EPOCH).days for day in label_days]
-    low, high = ends[codes].T
-    known_mask = ~np.isnan(low)
-    low, high = low[known_mask], high[known_mask]
-    return NumberCells(low, high, whole=True, ranges=bool((low < high).any())) if len(low) else None
+    return ends
 
 
 def _parse_label(text: str) -> _DayRange | None:
