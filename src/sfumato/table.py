@@ -164,7 +164,7 @@ class Table:
         frame = read_dates(frame, find_date_forms(frame, texts), source)
         return cls.of_release(frame, None, Missing.OWN_VALUE.value if truth is None else truth.missing.value, source)
 
-    def columns_with(self, role: Role) -> tuple[str, ...]:
+    def list_role_columns(self, role: Role) -> tuple[str, ...]:
         """The columns of a role, in the table's order; an error if no roles were given at all."""
         if not self.roles:
             from sfumato.data.roles.role_lines import explain_missing_roles
@@ -175,17 +175,17 @@ class Table:
     @property
     def quasi_identifying(self) -> tuple[str, ...]:
         """The columns that an adversary may know from elsewhere."""
-        return self.columns_with(Role.QUASI_IDENTIFYING)
+        return self.list_role_columns(Role.QUASI_IDENTIFYING)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
         """The columns that an adversary wants to learn."""
-        return self.columns_with(Role.SENSITIVE)
+        return self.list_role_columns(Role.SENSITIVE)
 
     @property
     def identifying(self) -> tuple[str, ...]:
         """The columns that name a person."""
-        return self.columns_with(Role.IDENTIFYING)
+        return self.list_role_columns(Role.IDENTIFYING)
 
     def hierarchy(self, column: str) -> Hierarchy:
         """The hierarchy of a column; without one, all of the column is kept or suppressed."""

@@ -277,7 +277,7 @@ def test_a_repeated_attack_knows_what_was_done_to_columns(tmp_path: Path) -> Non
     second_attacks = attack_again(out, tmp_path / "policy.toml")
     assert {attack.model_dump()["attack"]: outcome.successes for attack, outcome in second_attacks} == first
     assert first["homogeneity"] > 0
-    assert {change.kind for change in sf.read_release(out).changes_of("age")} == {ChangeKind.NOISE}
+    assert {change.kind for change in sf.read_release(out).list_column_changes("age")} == {ChangeKind.NOISE}
 
 
 def test_a_changed_folder_is_not_read(run_folder: Path) -> None:

@@ -138,7 +138,7 @@ def _choose_way(release: Release, people: Table, names: Sequence[str], count: Ca
 
 def refuse_codes(release: Release, names: Sequence[str]) -> None:
     """Stop if people are to be looked up by codes: their order may tell who is who, which is not tried here."""
-    coded_columns = [name for name in names if ChangeKind.CODED in release.kinds_of(name)]
+    coded_columns = [name for name in names if ChangeKind.CODED in release.list_column_kinds(name)]
     if coded_columns:
         raise PolicyError(
             f"{release.data.source}: {quote_names(coded_columns)} holds codes, by which people are not looked up, "
