@@ -143,7 +143,7 @@ def try_composition(chance: Chance) -> Trial:
             other_rows[row_index]["ill"] for row_index in find_matches(row, other_rows)
         }
         naive += shared_illnesses == {row["ill"]}
-    return Trial(sf.attack.Composition().against(other), release, truth, naive)
+    return Trial(sf.attack.Composition().add_releases(other), release, truth, naive)
 
 
 def try_singling_out(chance: Chance) -> Trial:
@@ -791,7 +791,7 @@ def try_repeated_answers(chance: Chance) -> Trial:
     true = truth.frame["ill"].to_list()
     votes = [find_only_commonest(person_answers) for person_answers in zip(*answers, strict=True)]
     naive = sum(vote == ill for vote, ill in zip(votes, true, strict=True))
-    return Trial(sf.attack.RepeatedAnswers().against(*repeats), release, truth, naive)
+    return Trial(sf.attack.RepeatedAnswers().add_releases(*repeats), release, truth, naive)
 
 
 NAIVE: dict[type[Attack], Callable[[Chance], Trial]] = {

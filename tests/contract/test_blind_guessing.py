@@ -26,7 +26,7 @@ OF_SECRETS: tuple[Callable[[sf.Table], sf.Attack], ...] = (
     lambda _: sf.attack.Inference(column="ill", neighbours=3),
     lambda _: sf.attack.CopiedRecords(columns="ill"),
     lambda _: sf.attack.SwapLinkage(column="ill"),
-    lambda table: sf.attack.Composition(column="ill").against(table),
+    lambda table: sf.attack.Composition(column="ill").add_releases(table),
 )
 """Attacks on a sensitive column."""
 
