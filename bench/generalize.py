@@ -148,7 +148,7 @@ def _loss_of(release_frame: pl.DataFrame, table: sf.Table) -> float:
     """Our `loss` of anybody's release: labels by the leaves they cover, a row that is gone loses all."""
     loss = 0.0
     for name in EIGHT:
-        hierarchy = table.hierarchy(name)
+        hierarchy = table.get_hierarchy(name)
         share = {label: (n - 1) / (len(hierarchy.rows) - 1) for label, n in hierarchy.leaves_under.items()}
         loss += sum(share[label] for label in release_frame[name]) + len(table) - release_frame.height
     return loss / (len(table) * len(EIGHT))

@@ -187,7 +187,7 @@ class Table:
         """The columns that name a person."""
         return self.list_role_columns(Role.IDENTIFYING)
 
-    def hierarchy(self, column: str) -> Hierarchy:
+    def get_hierarchy(self, column: str) -> Hierarchy:
         """The hierarchy of a column; without one, all of the column is kept or suppressed."""
         return self.hierarchies.get(column) or build_flat_hierarchy(self.frame[column], f'values of "{column}"')
 

@@ -181,7 +181,7 @@ class _FinerNeighbours:
         """Generalize everybody to one level below the published ones, column by column."""
         _refuse_unsound(release, people)
         names = release.data.quasi_identifying
-        hierarchies = {name: truth.hierarchy(name) for name in names}
+        hierarchies = {name: truth.get_hierarchy(name) for name in names}
         levels = {name: _find_lowest_level(release.data.frame[name], hierarchies[name]) for name in names}
         raised_columns = [name for name in names if levels[name] > 0][:_MOST_NEIGHBOURS]
         if not raised_columns:

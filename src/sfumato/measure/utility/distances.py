@@ -148,7 +148,7 @@ def precision(original: Table, published_table: Table, columns: Sequence[str] | 
     names = _choose_quasi_identifying(original, columns)
     risen = 0.0
     for name in names:
-        hierarchy = truth.hierarchy(name)
+        hierarchy = truth.get_hierarchy(name)
         domain = Domain.of(truth.frame[name], hierarchy)
         values, counts = count_cells(published_table.frame[name])
         levels = _compute_level_shares(domain, hierarchy, values)
