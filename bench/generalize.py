@@ -66,7 +66,7 @@ def grow_table(table: sf.Table, times: int) -> sf.Table:
         other = chance.integers(0, len(table), count)
         row_indices = np.where(chance.random(count) < 0.15, other, rows)
         columns.append(table.frame[name].gather(row_indices).alias(name))
-    return table.with_frame(pl.DataFrame(columns))
+    return table.replace_frame(pl.DataFrame(columns))
 
 
 def exhaustive(table: sf.Table, metric: str, most: int) -> object:

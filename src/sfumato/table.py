@@ -197,7 +197,7 @@ class Table:
             return 0
         return int(self.frame.select(pl.any_horizontal(pl.col(self.quasi_identifying).is_null()).sum()).item())
 
-    def with_frame(self, frame: pl.DataFrame) -> Table:
+    def replace_frame(self, frame: pl.DataFrame) -> Table:
         """The same roles and hierarchies for another frame that has some or all of the columns."""
         column_names = set(frame.columns)
         return replace(

@@ -83,7 +83,7 @@ class LiteralValues(NamedTuple):
         spelled_columns = [
             pl.col(name).replace(STAR, _SPELLING) for name in self.star_columns if _holds_star(table.frame[name])
         ]
-        return table.with_frame(table.frame.with_columns(spelled_columns)) if spelled_columns else table
+        return table.replace_frame(table.frame.with_columns(spelled_columns)) if spelled_columns else table
 
 
 def _list_misread_texts(published_table: Table, name: str) -> set[str]:

@@ -71,7 +71,7 @@ class Evidence:
         ]
         return replace(
             self,
-            published_data=self.published_data.with_frame(self.published_data.frame.with_columns(original_columns)),
+            published_data=self.published_data.replace_frame(self.published_data.frame.with_columns(original_columns)),
         )
 
 

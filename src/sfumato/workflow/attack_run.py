@@ -134,7 +134,7 @@ def _split_attack_inputs(release: Release, original: Any, *, in_equal_sides: boo
     rows = np.resize(np.arange(len(training_rows)), len(release.data)) if in_equal_sides else None
     judged_release = replace(release, details=replace(release.details, rows=rows))
     return _AttackInputs(
-        judged_release, *(original.with_frame(original.frame[side]) for side in (training_rows, aside))
+        judged_release, *(original.replace_frame(original.frame[side]) for side in (training_rows, aside))
     )
 
 

@@ -251,7 +251,7 @@ def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomne
     if policy.output.order == "as_read" or not isinstance(data, Table | Sequences):
         return release
     order = randomness.generator().permutation(len(data))
-    shuffled_data = data.with_frame(data.frame[order]) if isinstance(data, Table) else data.take(order)
+    shuffled_data = data.replace_frame(data.frame[order]) if isinstance(data, Table) else data.take(order)
     return replace(release, data=shuffled_data, details=release.details.follow(order))
 
 

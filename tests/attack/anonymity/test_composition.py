@@ -34,7 +34,7 @@ def hospital_a() -> sf.Table:
 def release_a() -> sf.Release:
     table = hospital_a()
     cells = [pl.Series("zip", ["130**"] * 4), pl.Series("age", ["<30", "<30", "<35", "<35"])]
-    return as_is(table.with_frame(table.frame.with_columns(cells)))
+    return as_is(table.replace_frame(table.frame.with_columns(cells)))
 
 
 def release_b() -> sf.Table:
@@ -156,7 +156,7 @@ def test_two_releases_of_the_same_people_say_more_than_one() -> None:
     coarse = {"age": 4, "sex": 0, "zip": 3, "education": 0, "occupation": 2, "marital_status": 0}
     labels = {name: [row[coarse[name]] for row in table.hierarchies[name].rows] for name in coarse}
     leaves = {name: table.hierarchies[name].leaves for name in coarse}
-    other = table.with_frame(
+    other = table.replace_frame(
         table.frame.with_columns(
             pl.col(name).cast(pl.String).replace(leaves[name], labels[name]).alias(name) for name in coarse
         )

@@ -211,6 +211,6 @@ def test_numbers_that_nobody_has_beside_published_ranges() -> None:
         {"pay": sf.Hierarchy.of([[str(pay), f"{pay // 20 * 20}+", "*"] for pay in range(10, 90, 10)])},
     )
     noisy_frame = table.frame.with_columns(pl.Series("pay", [11.25, 19.5, 33.0, 41.0, 52.5, 58.0, 71.0, 80.0]))
-    release = sf.Release(table.with_frame(noisy_frame), None, (), {})
+    release = sf.Release(table.replace_frame(noisy_frame), None, (), {})
     outcome = sf.attack.Linking().run(release, table)
     assert outcome.successes >= 1  # the last one is published as it is

@@ -90,7 +90,7 @@ def test_of_memoized_answers_only_changed_ones_are_news() -> None:
     key = method.new_key(Randomness.seeded(1))
     first = method.protect(TABLE, key=key)
     turned = pl.col("yes").xor(pl.col("code") < 100)
-    second = method.protect(TABLE.with_frame(TABLE.frame.with_columns(turned)), key=key)
+    second = method.protect(TABLE.replace_frame(TABLE.frame.with_columns(turned)), key=key)
     votes, copies = RepeatedAnswers()._collect_votes(first, "yes", TABLE)
     assert (len(votes), copies) == (1, 0)
     votes, copies = RepeatedAnswers().add_releases(second)._collect_votes(first, "yes", TABLE)
@@ -102,10 +102,10 @@ def test_of_memoized_answers_only_changed_ones_are_news() -> None:
 
 def test_people_are_told_by_columns_in_any_order() -> None:
     first, second = ask_repeatedly(2, p=0.7)
-    mixed = second.data.with_frame(second.data.frame.sample(fraction=1.0, shuffle=True, seed=2))
+    mixed = second.data.replace_frame(second.data.frame.sample(fraction=1.0, shuffle=True, seed=2))
     attack = RepeatedAnswers(by=("code",))
     assert attack.add_releases(mixed).estimate(first).equals(attack.add_releases(second.data).estimate(first))
-    fewer = mixed.with_frame(mixed.frame.head(50))
+    fewer = mixed.replace_frame(mixed.frame.head(50))
     assert attack.add_releases(fewer).run(first, TABLE).facts["answers"] == 2
     with pytest.raises(DataError, match="50 rows cannot be the same people as 2000"):
         RepeatedAnswers().add_releases(fewer).run(first, TABLE)

@@ -466,7 +466,7 @@ def test_population_models_agree_with_brute_force(sample: tuple[Small, Rows, str
         name: pl.Series([row[i] for row in published], dtype=pl.String)
         for i, name in enumerate(population_table.quasi_identifying)
     }
-    table = population_table.with_frame(pl.DataFrame(data))
+    table = population_table.replace_frame(pl.DataFrame(data))
     counts, part, has_outsider = brute_presence(population, published, missing, starred)
     rows: Any = starred
     assert k_map(table, population_table, starred_rows=rows) == min(counts, default=0)
@@ -489,7 +489,7 @@ def test_population_of_numbers_and_prefixes() -> None:
     out = Table.of({"zip": ["1305*", "1305*", "148**"], "born": ["1970", "1970", "1980"]}, roles)
     assert k_map(out, people) == 2
     assert delta_presence(out, people) == (0.0, round(2 / 3, 12))
-    assert delta_presence(out, people.with_frame(people.frame[:5])) == (0.5, round(2 / 3, 12))
+    assert delta_presence(out, people.replace_frame(people.frame[:5])) == (0.5, round(2 / 3, 12))
 
 
 # ---- the answer, and bad input

@@ -103,7 +103,7 @@ def test_every_row_satisfies_the_model_among_the_people_it_fits(kind: str) -> No
 def blank_some(people: sf.Table, rows: int) -> sf.Table:
     """Blank whole rows, which then agree with everybody."""
     keep = pl.int_range(pl.len()) >= rows
-    return people.with_frame(
+    return people.replace_frame(
         people.frame.with_columns(pl.when(keep).then(pl.col(name)).alias(name) for name in ("age", "town"))
     )
 
@@ -133,6 +133,6 @@ def test_a_recoded_sensitive_column_is_only_worded() -> None:
 
 def test_nothing_is_added_where_no_cell_is_empty() -> None:
     people = draw_people(2)
-    whole: Any = people.with_frame(people.frame.drop_nulls())
+    whole: Any = people.replace_frame(people.frame.drop_nulls())
     claim = MODELS["alpha"].claim({})
     assert guard_blanks((claim,), whole, 2) == (claim,)

@@ -281,7 +281,7 @@ def test_bad_arguments_are_refused() -> None:
     with pytest.raises(sf.DataError, match="101 different values"):
         train_c45(sf.Table.of({"a": range(101), "y": range(101)}), "y")
     with pytest.raises(sf.DataError, match="no rows"):
-        train_c45(table.with_frame(table.frame.head(0)), "play")
+        train_c45(table.replace_frame(table.frame.head(0)), "play")
     with pytest.raises(sf.DataError, match='tests the column "outlook"'):
         train_c45(table, "play").predict({"humidity": [70]})
     with pytest.raises(sf.DataError, match="holds words"):

@@ -70,7 +70,7 @@ def test_claims_hold_and_the_originals_break_them(kind: str, privacy: float) -> 
     table = people()
     release = AddNoise(columns=("age", "pay", "born"), kind=kind, privacy=privacy).protect(table)
     assert all(judge_claims(release, table))
-    assert not all(judge_claims(release, table, table.with_frame(table.frame.drop("name"))))
+    assert not all(judge_claims(release, table, table.replace_frame(table.frame.drop("name"))))
     assert release.claims[-1].measure == "named_columns"
     assert 0 <= release.losses["loss"] <= release.losses["largest_loss"] <= 1
 
@@ -269,7 +269,7 @@ def test_refused(values: Any, arguments: dict[str, Any], error: type[Exception],
 
 def test_refused_tables_and_parameters() -> None:
     with pytest.raises(sf.DataError, match="no rows"):
-        AddNoise(columns="age").protect(people().with_frame(people().frame.clear()))
+        AddNoise(columns="age").protect(people().replace_frame(people().frame.clear()))
     with pytest.raises(sf.DataError, match="no roles"):
         AddNoise(columns="age").protect(sf.Table.of(people().frame))
     with pytest.raises(sf.PolicyError, match='"name"'):

@@ -247,7 +247,7 @@ def test_other_bad_input_is_refused() -> None:
     with pytest.raises(ValidationError):
         SwapConfidential(column="a", share=0.5, group_share=0)
     with pytest.raises(sf.DataError, match="no rows"):
-        SwapConfidential(column="disease", share=0.5).protect(people().with_frame(people().frame.clear()))
+        SwapConfidential(column="disease", share=0.5).protect(people().replace_frame(people().frame.clear()))
     with pytest.raises(sf.PolicyError, match="matches_any"):
         any_value = sf.Table.of(people().frame, dict(people().roles), missing="matches_any")
         SwapConfidential(column="disease", share=0.5).protect(any_value)

@@ -69,7 +69,7 @@ class Recoding:
     def apply(self, people: Table) -> Table:
         """People as the recoded columns would show them."""
         recoded_columns = [recode(people.frame[name]).alias(name) for name, recode in self.rules.items()]
-        return people.with_frame(people.frame.with_columns(recoded_columns)) if recoded_columns else people
+        return people.replace_frame(people.frame.with_columns(recoded_columns)) if recoded_columns else people
 
     def join(self, other: Recoding) -> Recoding:
         """The rules of both recodings; of a column in both, the other's."""

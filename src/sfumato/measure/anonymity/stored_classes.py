@@ -127,7 +127,7 @@ def _fit_population(evidence: StoredEvidence, arguments: Arguments) -> Populatio
     if evidence.population is None:
         raise PolicyError("a claim compares with a population, which was not given")
     class_counts = evidence.count_classes()
-    classes = evidence.published_table.outline.with_frame(class_counts.frame)
+    classes = evidence.published_table.outline.replace_frame(class_counts.frame)
     return PopulationFit.of(classes, evidence.population, read_starred_rows(arguments), class_counts.counts)
 
 

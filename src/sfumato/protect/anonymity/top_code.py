@@ -121,7 +121,9 @@ class TopCode(Method):
             coded_count += known_numbers.count_coded(limits[name])
         frame = data.frame.drop(data.identifying).with_columns(limits[name].clip(data.frame[name]) for name in limits)
         losses = {"loss": coded_count / sum(data.frame[name].count() for name in limits), "coded_cells": coded_count}
-        return self.describe_release(data, data.with_frame(frame), limits, losses, np.arange(len(data), dtype=np.int64))
+        return self.describe_release(
+            data, data.replace_frame(frame), limits, losses, np.arange(len(data), dtype=np.int64)
+        )
 
     def describe_release(
         self,

@@ -202,7 +202,7 @@ class RandomizeResponse(Method):
         key: Key | None = None,
     ) -> Release:
         """What is claimed, stated and lost, from the columns alone: tables may lack their rows."""
-        published_table = data.with_frame(frame.drop(data.identifying, strict=False))
+        published_table = data.replace_frame(frame.drop(data.identifying, strict=False))
         bits = {column.name for column in columns if not column.channel.one_answer}
         hierarchies = {name: tree for name, tree in published_table.hierarchies.items() if name not in bits}
         names = [column.name for column in columns]

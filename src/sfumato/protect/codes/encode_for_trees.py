@@ -141,7 +141,7 @@ class EncodeForTrees(KeyedMethod):
         places = tree_key.locate_cells(data)
         _refuse_torn_pieces(data, tree_key, places, self._number_classes(data))
         encoded_frame = tree_key.encode(data, places).drop(data.identifying if data.roles else [])
-        published_table = data.with_frame(encoded_frame)
+        published_table = data.replace_frame(encoded_frame)
         return Release(
             data=published_table,
             method=self,

@@ -224,7 +224,7 @@ class AddNoise(Method):
         ]
         cells = [*(column.published_cells for column in noisy), *(column.published_cells for column in cut)]
         frame = data.frame.drop(data.identifying).with_columns(cells)
-        release = self.describe_release(data, data.with_frame(frame), noisy, cut)
+        release = self.describe_release(data, data.replace_frame(frame), noisy, cut)
         return replace(release, details=replace(release.details, rows=np.arange(len(data), dtype=np.int64)))
 
     def describe_release(

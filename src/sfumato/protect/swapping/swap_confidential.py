@@ -129,7 +129,7 @@ class SwapConfidential(Method):
         frame = table.frame.drop(table.identifying).with_columns(
             swapped_column.column for swapped_column in swapped_columns
         )
-        published_table = table.with_frame(frame)
+        published_table = table.replace_frame(frame)
         return Release(
             data=published_table,
             method=self,
@@ -331,7 +331,7 @@ def _select_usable_rows(table: Table, pattern: Sequence[str]) -> tuple[Table, In
         )
     if missing_mask.all():
         raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
-    return table.with_frame(table.frame.filter(pl.Series(~missing_mask))), rows[~missing_mask]
+    return table.replace_frame(table.frame.filter(pl.Series(~missing_mask))), rows[~missing_mask]
 
 
 def _number_categories(column: pl.Series) -> tuple[pl.Series, Ints]:

@@ -178,7 +178,7 @@ def _list_blanking_sizes(release: Release, original: Table) -> list[tuple[int, i
     """How many further entries the paper's search blanks, by blanking factor; large factors are fast and run first."""
     method, start_time = release.method, monotonic()
     details = release.details.require_family(EntryDetails)
-    published_rows = original.with_frame(original.frame[details.trace_rows(len(release.data))])
+    published_rows = original.replace_frame(original.frame[details.trace_rows(len(release.data))])
     private = tuple((int(row), column) for row, column in details.private)
     sizes: list[tuple[int, int]] = []
     for factor in FACTORS if private else ():
