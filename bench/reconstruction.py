@@ -23,10 +23,10 @@ from sfumato.mine.noise.reconstruction import (
 from sfumato.public.noise_law import Noise
 
 KINDS = (
-    ("uniform, 50 %", Noise.for_privacy("uniform", 0.5, 0.95)),
-    ("uniform, 100 %", Noise.for_privacy("uniform", 1.0, 0.95)),
-    ("Gaussian, 50 %", Noise.for_privacy("gaussian", 0.5, 0.95)),
-    ("Gaussian, 100 %", Noise.for_privacy("gaussian", 1.0, 0.95)),
+    ("uniform, 50 %", Noise.of_privacy("uniform", 0.5, 0.95)),
+    ("uniform, 100 %", Noise.of_privacy("uniform", 1.0, 0.95)),
+    ("Gaussian, 50 %", Noise.of_privacy("gaussian", 0.5, 0.95)),
+    ("Gaussian, 100 %", Noise.of_privacy("gaussian", 1.0, 0.95)),
 )
 BINS = 50
 

@@ -77,7 +77,7 @@ class Noise(Description):
             ) from None
 
     @classmethod
-    def for_privacy(
+    def of_privacy(
         cls, kind: Literal["uniform", "gaussian", "discretize"], width: float, confidence: float, step: float = 0.0
     ) -> Noise:
         """The noise under which a value is known, with the confidence, only to within `width`."""

@@ -136,7 +136,7 @@ def test_correlated_noise_is_the_least_multiple_of_the_covariance_that_gives_eve
     # What is told of its covariance is estimated from the release, to within chance.
     assert get_noise_covariance(release, ("age", "pay")) == pytest.approx(times * spread, rel=0.25)
     levels: list[Any] = [claim.arguments for claim in release.claims if claim.property == "noise_privacy"]
-    least = [Noise.for_privacy("gaussian", 0.5 * (level["high"] - level["low"]), 0.95).scale for level in levels]
+    least = [Noise.of_privacy("gaussian", 0.5 * (level["high"] - level["low"]), 0.95).scale for level in levels]
     needed = [scale**2 / spread[index, index] for index, scale in enumerate(least)]
     assert max(needed) <= times <= 1.1 * max(needed)
 
@@ -301,7 +301,7 @@ def test_maturity_says_where_noise_comes_off() -> None:
 def test_honest_noise_is_never_accused(kind: str, count: int) -> None:
     """The least level holds in 2,000 tries; a level that is a third higher does not, so it is no idle bound."""
     chance = np.random.default_rng(count)
-    noise = Noise.for_privacy(kind, 1.0, 0.9)  # type: ignore[arg-type]
+    noise = Noise.of_privacy(kind, 1.0, 0.9)  # type: ignore[arg-type]
     added = np.sort(noise.draw(chance, 2_000 * count).reshape(2_000, count), axis=1)
     covered_count = int(np.ceil(0.9 * count - 1e-9))
     widths = (added[:, covered_count - 1 :] - added[:, : count - covered_count + 1]).min(axis=1)

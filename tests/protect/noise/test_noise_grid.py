@@ -229,7 +229,7 @@ def test_the_covariance_told_is_that_of_the_release() -> None:
         pay_facts, times = release.public["pay"], release.public["pay"]["times"]
         published = release.data.frame
         level: Any = [claim.arguments for claim in release.claims if claim.property == "noise_privacy"][1]
-        least = Noise.for_privacy("gaussian", 0.5 * (level["high"] - level["low"]), 0.95).scale
+        least = Noise.of_privacy("gaussian", 0.5 * (level["high"] - level["low"]), 0.95).scale
         guessed = float(np.sqrt(published["pay"].to_numpy().var() * times / (1 + times)))
         assert pay_facts["scale"] == pytest.approx(max(least, guessed))
         alike = np.corrcoef(published["age"], published["pay"])[0, 1]

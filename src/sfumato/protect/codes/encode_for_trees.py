@@ -156,7 +156,7 @@ class EncodeForTrees(KeyedMethod):
             ),
         )
 
-    def transformer(self, random_state: Any = None) -> TreeTransformer:
+    def build_transformer(self, random_state: Any = None) -> TreeTransformer:
         """The same encoding as a scikit-learn transformer, for all columns of an array."""
         from sfumato.protect.codes.tree_transformer import TreeTransformer
 
