@@ -107,7 +107,7 @@ def test_no_column_or_index_is_added(example: Example) -> None:
         f"{', '.join(turned)}: publish them as they are, by `data.replace_frame`"
     )
     assert dict(release.data.roles) == {name: data.roles[name] for name in expected}, (
-        f"{type(example.subject).__name__} gives columns other roles than the policy: keep them, by `data.replace_frame`"
+        f"{type(example.subject).__name__} gives columns other roles than the policy: keep them by `data.replace_frame`"
     )
 
 
