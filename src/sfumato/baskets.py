@@ -61,9 +61,9 @@ class Baskets:
     def read(
         cls,
         path: str | PathLike[str],
-        format: BasketFormat | None = None,  # noqa: A002
+        format: BasketFormat | None = None,
         *,
-        id: str = "id",  # noqa: A002
+        id: str = "id",
         item: str = "item",
         separator: str | None = None,
         header: bool | None = None,
@@ -98,9 +98,9 @@ class Baskets:
     def write(
         self,
         path: str | PathLike[str],
-        format: BasketFormat | None = None,  # noqa: A002
+        format: BasketFormat | None = None,
         *,
-        id: str = "id",  # noqa: A002
+        id: str = "id",
         item: str = "item",
         separator: str | None = None,
     ) -> None:

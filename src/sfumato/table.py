@@ -271,7 +271,7 @@ class Table:
             and self.frame.equals(other.frame)
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as Python says that a class is not hashable
 
     def __repr__(self) -> str:
         """Counts and column names, never a cell."""

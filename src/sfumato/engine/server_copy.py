@@ -46,7 +46,7 @@ def stage_server_table(source: Source, marks: Sequence[str], scratch: Path) -> P
             report_progress("reading", row_count)
     column_types = types.decide() | ({} if row_count else dict.fromkeys(table.decimals, pl.String()))
     copy, typed_file = scratch / COPIES.replace("*", "0"), scratch / "typed.parquet"
-    write_batches(_read(raw, source_name, lambda rows: rows.cast(column_types)), copy)  # type: ignore[arg-type]
+    write_batches(_read(raw, source_name, lambda rows: rows.cast(column_types)), copy)  # type: ignore[arg-type]  # polars takes a mapping of types
     raw.unlink()
     write_batches(
         _read(copy, source_name, lambda rows: simplify_frame(mark_missing(rows, marks), source_name)), typed_file

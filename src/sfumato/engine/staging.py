@@ -165,7 +165,7 @@ def _stage_text_files(files: Sequence[Path], text: TextFormat, scratch: Path) ->
     def cast_to(types: dict[str, pl.DataType]) -> Callable[[pl.DataFrame], pl.DataFrame]:
         numbers = [name for name, kind in types.items() if kind.is_numeric()]
         return lambda batch: (
-            batch.with_columns(spell_points(batch.select(numbers), text.decimal)).cast(types).cast(common_types)  # type: ignore[arg-type]
+            batch.with_columns(spell_points(batch.select(numbers), text.decimal)).cast(types).cast(common_types)  # type: ignore[arg-type]  # polars takes a mapping of types
         )
 
     staged_files = []
@@ -228,7 +228,7 @@ def _stage_duckdb(file: Path, table: str | None, text: TextFormat, scratch: Path
     decimals = _observe_decimals(raw)
 
     def type_decimals(batch: pl.DataFrame) -> pl.DataFrame:
-        spelled_batch = batch.with_columns(pl.col(list(decimals)).cast(pl.String)).cast(decimals)  # type: ignore[arg-type]
+        spelled_batch = batch.with_columns(pl.col(list(decimals)).cast(pl.String)).cast(decimals)  # type: ignore[arg-type]  # polars takes a mapping of types
         return mark_missing(spelled_batch, text.missing_marks)
 
     return [_rewrite(raw, scratch / "typed.parquet", type_decimals)]

@@ -102,7 +102,7 @@ class Method(Description, ABC):
         """Check the data before `protect` of any method, and label its rows afterwards."""
         super().__pydantic_init_subclass__(**arguments)
         if "protect" in vars(cls) and "protect" not in cls.__abstractmethods__:
-            cls.protect = check_data(cls.protect)  # type: ignore[method-assign]
+            cls.protect = check_data(cls.protect)  # type: ignore[method-assign]  # wraps the method of each subclass once
 
     @classmethod
     def find_mark(cls, parameters: Mapping[str, Any]) -> str:

@@ -192,7 +192,7 @@ def _build_original(data: Any, policy: Policy) -> Any:
         kind = get_shape(policy.shape).kind
         if isinstance(data, Baskets | Sequences | Table) and not isinstance(data, kind):
             raise DataError(f"{policy.protect[0].method} takes {kind.__name__}, not {type(data).__name__}")
-        return data if isinstance(data, kind) else kind.of(data)  # type: ignore[attr-defined]
+        return data if isinstance(data, kind) else kind.of(data)  # type: ignore[attr-defined]  # each kind has `of`
     if isinstance(data, Baskets | Sequences):
         raise DataError(f"{policy.protect[0].method} takes a table, not {type(data).__name__}")
     table = data if isinstance(data, Table) else None

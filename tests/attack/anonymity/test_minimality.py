@@ -68,7 +68,7 @@ def test_a_release_that_the_method_made(model: AlphaKAnonymity | LDiversity) -> 
 @dataclass(frozen=True)
 class Rule:
     k: int
-    l: int  # noqa: E741
+    l: int
     share: Fraction
     values: frozenset[str]
 
@@ -185,7 +185,7 @@ def attacked(mixed: Mixed, rule: Rule) -> Counts:
 def test_chances_by_handing_out_the_values_in_every_way(
     mixed: Mixed,
     k: int,
-    l: int,  # noqa: E741
+    l: int,
     share: Fraction,
     every: bool,
 ) -> None:

@@ -242,7 +242,7 @@ def shares(counts: Counter[Any], value: Any) -> Fraction:
     return Fraction(counts[value], counts.total())
 
 
-def brute_recursive(class_counts: Counter[Any], l: int) -> float:  # noqa: E741
+def brute_recursive(class_counts: Counter[Any], l: int) -> float:
     counts = sorted(class_counts.values(), reverse=True)
     return float(Fraction(counts[0], sum(counts[l - 1 :]))) if len(counts) >= l else math.inf
 
@@ -376,7 +376,7 @@ def test_a_verifier_needs_only_the_file_and_the_claim(case: Case) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(cases(), st.integers(1, 4))
-def test_recursive_diversity_agrees_for_every_l(case: Case, l: int) -> None:  # noqa: E741
+def test_recursive_diversity_agrees_for_every_l(case: Case, l: int) -> None:
     expected = max((brute_recursive(class_counts, l) for class_counts in case.classes()), default=0.0)
     starred: Any = case.starred
     assert diversity.recursive_c(case.table(), "s", l, starred_rows=starred) == pytest.approx(expected, abs=2e-12)

@@ -138,7 +138,7 @@ def test_closeness_to_a_table_with_empty_cells_needs_the_originals(distance: Any
     st.integers(1, 3),
     st.integers(1, 3),
 )
-def test_every_class_that_can_be_seen_satisfies_the_models(rows: list[tuple[int, int, str]], k: int, l: int) -> None:  # noqa: E741
+def test_every_class_that_can_be_seen_satisfies_the_models(rows: list[tuple[int, int, str]], k: int, l: int) -> None:
     table = sf.Table.of(
         pl.DataFrame(rows, schema=["age", "town", "ill"], orient="row").cast({"town": pl.String}),
         {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive"},

@@ -38,7 +38,7 @@ def entropy_l(table: Table, column: str, *, starred_rows: StarredRows = "class")
     return measure_entropy_l(GroupedRows.of(table, starred_rows).tally(column))
 
 
-def recursive_c(table: Table, column: str, l: int = 2, *, starred_rows: StarredRows = "class") -> float:  # noqa: E741
+def recursive_c(table: Table, column: str, l: int = 2, *, starred_rows: StarredRows = "class") -> float:
     """The largest r₁ / (rₗ + … + rₘ) of a class: recursive (c, l)-diversity holds for every greater c.
 
     The definition is strict: it does not hold for this c itself. Infinite if a class has fewer than l values.
@@ -87,7 +87,7 @@ def measure_entropy_l(tally: ClassTally) -> float:
     return round(float(np.exp(-(widest * np.log(widest)).sum())), 12)
 
 
-def measure_recursive_c(tally: ClassTally, l: int) -> float:  # noqa: E741
+def measure_recursive_c(tally: ClassTally, l: int) -> float:
     """The largest r₁ / (rₗ + … + rₘ), where r are the counts of a class in descending order."""
     if not isinstance(l, int) or isinstance(l, bool) or l < 1:
         raise PolicyError("recursive diversity: l must be a whole number, 1 or more")

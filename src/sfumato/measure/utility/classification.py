@@ -320,7 +320,7 @@ def _train_model(model: str, lesson: _TrainingSet, seed: int) -> Callable[[Float
     if len(known_classes) < 2:
         return lambda rows: np.full(len(rows), known_classes[0] if len(known_classes) else -1)
     from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     classifier = _make_untrained_model(model, float(weights.sum()), seed)
     # On so little data threads cost more than they save; a single thread also adds up in a fixed order.

@@ -180,7 +180,7 @@ def reconstruct_distribution(
     stop: Stop = "chi2",
     *,
     column: str | None = None,
-    range: tuple[float, float] | None = None,  # noqa: A002  # the word that a release uses
+    range: tuple[float, float] | None = None,
     form: Literal["bins", "values"] = "bins",
     intervals: IntervalKind = "bootstrap",
     randomness: Randomness | None = None,

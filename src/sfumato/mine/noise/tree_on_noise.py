@@ -93,7 +93,7 @@ class TreeOnNoise:
         if truth.is_empty():
             raise DataError(f'"{self.target}" is missing in all {frame.height} rows; nothing can be compared')
         predicted_classes = spell_cells(pl.Series(self.classes_))[self.nodes.predictions[self._find_leaves(truth)]]
-        return float((predicted_classes == spell_cells(truth[self.target])).mean())  # type: ignore[arg-type]
+        return float((predicted_classes == spell_cells(truth[self.target])).mean())  # type: ignore[arg-type]  # a comparison of arrays
 
     def rules(self) -> str:
         """The tree as text: one line per test and leaf, with the number of training rows."""

@@ -69,7 +69,7 @@ class HideItems(Method):
     """How long `exact` may search for something better."""
 
     @property
-    def maturity(self) -> str:  # type: ignore[override]
+    def maturity(self) -> str:  # type: ignore[override]  # depends on the parameters
         """The published algorithms are known to leave rules."""
         return "for study" if self.strategy in ("islf", "dsrf") else "stable"
 

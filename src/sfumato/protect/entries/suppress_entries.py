@@ -154,7 +154,7 @@ class SuppressEntries(Method):
         return self
 
     @property
-    def maturity(self) -> str:  # type: ignore[override]
+    def maturity(self) -> str:  # type: ignore[override]  # depends on the parameters
         """The printed algorithm is known to leave rules."""
         return "for study" if self.search == "grades_once" else "stable"
 

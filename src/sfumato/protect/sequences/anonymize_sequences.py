@@ -78,7 +78,7 @@ class AnonymizeSequences(Method):
         )
 
     @property
-    def maturity(self) -> str:  # type: ignore[override]
+    def maturity(self) -> str:  # type: ignore[override]  # depends on the parameters
         """One pass is known to leave rare sequences."""
         return "for study" if self.literal else "stable"
 

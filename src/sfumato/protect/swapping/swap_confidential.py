@@ -71,14 +71,14 @@ class SwapConfidential(Method):
     optimum_of: ClassVar[str] = "among swaps that keep the same promises"
 
     @property
-    def iso_20889(self) -> str:  # type: ignore[override]
+    def iso_20889(self) -> str:  # type: ignore[override]  # depends on the parameters
         """A permutation keeps the counts of values; drawn values do not, and the others only where they can."""
         if self.search == "proportional":
             return "randomization (values drawn by their shares)"
         return "randomization (permutation as far as counts can stay)"
 
     @property
-    def maturity(self) -> str:  # type: ignore[override]
+    def maturity(self) -> str:  # type: ignore[override]  # depends on the parameters
         """`for study` unless records are drawn at random: a choice by values can be inferred from the values.
 
         `proportional` is there to compare with: `random` keeps counts, too.

@@ -49,7 +49,7 @@ def parse_purpose(word: str) -> Purpose:
     """Read a purpose by its name."""
     for purpose in get_args(Purpose):
         if purpose == word:
-            return purpose  # type: ignore[no-any-return]
+            return purpose  # type: ignore[no-any-return]  # one of the values of Purpose
     cure = ask_meant([word], PURPOSES) or f"; choose {', '.join(PURPOSES)}"
     raise PolicyError(f'"{word}" is not a purpose{cure}')
 
