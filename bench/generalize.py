@@ -110,7 +110,7 @@ def _beside_arx(folder: Path) -> None:
                     k, other, f"{limit:.0%}", f"{seconds * 1000:.0f} ms", f"{arx} ms" if arx else "",
                     f"{arx / seconds / 1000:.1f}×" if arx else "", f"{release.losses['loss_geometric']:.5f}",
                     release.losses["suppressed_rows"], " ".join(map(str, release.details["levels"].values())),
-                    release.details["checked"],
+                    release.details["checked_nodes"],
                 )
             )  # fmt: skip
     head = ("k", "and", "limit", "protect()", "ARX", "ARX ÷ ours", "its loss", "suppressed", "levels", "checked")
@@ -191,7 +191,7 @@ def _metrics(folder: Path) -> None:
                     (
                         len(columns), metric, f"{limit:.0%}", f"{seconds * 1000:.0f} ms",
                         f"{release.losses[metric]:.6g}", release.losses["suppressed_rows"],
-                        f"{release.details['checked']} of {release.details['nodes']}",
+                        f"{release.details['checked_nodes']} of {release.details['nodes']}",
                     )
                 )  # fmt: skip
     head = ("columns", "metric", "limit", "protect()", "value", "suppressed", "nodes checked")

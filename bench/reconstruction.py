@@ -63,7 +63,7 @@ def _million() -> None:
             reconstruction, seconds = work(), best_of(3, work)
             error_text = f"{error(reconstruction.probabilities, true):.3f}"
             rows.append(
-                (name, intervals, f"{seconds:.3f} s", reconstruction.iterations, reconstruction.stopped, error_text)
+                (name, intervals, f"{seconds:.3f} s", reconstruction.iterations, reconstruction.stop_reason, error_text)
             )
     head = ("noise", "intervals", "reconstruct_distribution()", "steps", "stopped by", "L1 error")
     show(f"1,000,000 values, {BINS} bins", head, rows)

@@ -168,7 +168,9 @@ def test_numbers_kept_as_text_are_called_so(tmp_path: Path) -> None:
     for method in (sf.RoundNumbers(columns="d", step=0.5), sf.TopCode(columns="d", k=2)):
         with pytest.raises(sf.DataError, match=r"more than 15 digits.*write its numbers with at most 15 digits"):
             method.protect(digits)
-        with pytest.raises(sf.DataError, match=r'"d" is text, since 1 of its 2 cells is not a number.*correct or remove'):
+        with pytest.raises(
+            sf.DataError, match=r'"d" is text, since 1 of its 2 cells is not a number.*correct or remove'
+        ):
             method.protect(words)
 
 

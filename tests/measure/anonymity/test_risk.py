@@ -158,7 +158,9 @@ def test_every_figure_against_all_pairs(missing: str, small: Small, seed: int) -
     assert risk_report.journalist.success_rate >= risk_report.marketer.success_rate
     assert risk_report.uniques.sample == crowd.count(1)
     unique_flags = [number == 1 for number in people_of(rows, people, small.hierarchies, missing)]
-    assert risk_report.uniques.both == sum(mine and size == 1 for mine, size in zip(unique_flags, crowd, strict=True))
+    assert risk_report.uniques.sample_and_population == sum(
+        mine and size == 1 for mine, size in zip(unique_flags, crowd, strict=True)
+    )
 
 
 @pytest.mark.parametrize("missing", MEANINGS)
@@ -171,7 +173,7 @@ def test_no_more_are_alone_in_both_than_in_the_table(missing: str, small: Small,
         risk(table, population=table.replace_frame(table.frame.head(other))),
         risk(table, sampling_share=share),
     ):
-        assert 0 <= risk_report.uniques.both <= risk_report.uniques.sample
+        assert 0 <= risk_report.uniques.sample_and_population <= risk_report.uniques.sample
         assert 0 <= risk_report.marketer.success_rate <= risk_report.journalist.success_rate <= 1
         assert 0 <= risk_report.journalist.highest_risk <= 1
 
@@ -366,7 +368,7 @@ def test_an_estimate_is_near_what_the_population_says() -> None:
     exact_risk, guessed = risk(sample, population=population), risk(sample, sampling_share=0.1)
     assert guessed.estimator.startswith("pitman")
     assert guessed.marketer.success_rate == pytest.approx(exact_risk.marketer.success_rate, rel=0.05)
-    assert guessed.uniques.both == pytest.approx(exact_risk.uniques.both, rel=0.05)
+    assert guessed.uniques.sample_and_population == pytest.approx(exact_risk.uniques.sample_and_population, rel=0.05)
     coarse = sf.Generalize(models=(sf.KAnonymity(k=5),), suppression_limit=0.05).protect(sample).data
     exact_risk, guessed = risk(coarse, population=population), risk(coarse, sampling_share=0.1)
     assert guessed.marketer.success_rate == pytest.approx(exact_risk.marketer.success_rate, rel=0.1)

@@ -53,23 +53,23 @@ def recoded(table: Table) -> Table:
 def test_the_original_teaches_what_the_original_teaches(model: str) -> None:
     table = patients()
     accuracy = classification_accuracy(table, table, "ill", [model])[model]
-    assert accuracy.released == pytest.approx(accuracy.original, abs=0.011)
-    assert accuracy.original > accuracy.zero_r + 0.1 and accuracy.kept == pytest.approx(1, abs=0.1)
+    assert accuracy.release == pytest.approx(accuracy.original, abs=0.011)
+    assert accuracy.original > accuracy.zero_r + 0.1 and accuracy.kept_share == pytest.approx(1, abs=0.1)
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_a_local_recoding_along_the_truth_still_teaches_it(model: str) -> None:
     table = patients()
     accuracy = classification_accuracy(table, recoded(table), "ill", [model])[model]
-    assert accuracy.released > accuracy.zero_r + 0.1
-    assert accuracy.released > accuracy.original - 0.06
+    assert accuracy.release > accuracy.zero_r + 0.1
+    assert accuracy.release > accuracy.original - 0.06
 
 
 def test_what_is_suppressed_teaches_no_more_than_zero_r() -> None:
     table = patients()
     stars = table.replace_frame(table.frame.with_columns(pl.lit("*").alias(name) for name in ("age", "town", "colour")))
     for accuracy in classification_accuracy(table, stars, "ill", ["logistic", "naive_bayes"]).values():
-        assert accuracy.released == accuracy.zero_r
+        assert accuracy.release == accuracy.zero_r
 
 
 def test_zero_r_by_hand() -> None:
@@ -80,8 +80,8 @@ def test_zero_r_by_hand() -> None:
 
 
 def test_kept_is_the_share_of_the_gain_over_zero_r() -> None:
-    assert Accuracy(released=0.8, original=0.9, zero_r=0.7).kept == 0.5
-    assert Accuracy(released=0.8, original=0.7, zero_r=0.7).kept is None
+    assert Accuracy(release=0.8, original=0.9, zero_r=0.7).kept_share == 0.5
+    assert Accuracy(release=0.8, original=0.7, zero_r=0.7).kept_share is None
 
 
 def test_a_held_out_person_is_not_trained_on_in_the_release_either() -> None:
@@ -94,9 +94,9 @@ def test_a_held_out_person_is_not_trained_on_in_the_release_either() -> None:
     order = generator.permutation(40)
     shuffled = table.replace_frame(table.frame[order])
     honest = classification_accuracy(table, shuffled, "t", ["naive_bayes"], rows=order)["naive_bayes"]
-    assert honest.released <= 0.5 and honest.original <= 0.5
+    assert honest.release <= 0.5 and honest.original <= 0.5
     cheated = classification_accuracy(table, shuffled, "t", ["naive_bayes"], folds=40, rows=np.roll(order, 1))
-    assert cheated["naive_bayes"].released > 0.9
+    assert cheated["naive_bayes"].release > 0.9
 
 
 def test_rows_that_were_left_out_are_tested_all_the_same() -> None:
@@ -104,9 +104,9 @@ def test_rows_that_were_left_out_are_tested_all_the_same() -> None:
     kept_rows = np.flatnonzero(np.arange(200) % 4 > 0)
     published = table.replace_frame(table.frame[kept_rows])
     accuracy = classification_accuracy(table, published, "ill", ["naive_bayes"], rows=kept_rows)["naive_bayes"]
-    assert accuracy.released > accuracy.zero_r and round(accuracy.released * 200, 6).is_integer()
+    assert accuracy.release > accuracy.zero_r and round(accuracy.release * 200, 6).is_integer()
     empty_table = table.replace_frame(table.frame.head(0))
-    assert classification_accuracy(table, empty_table, "ill", ["tree"], rows=[])["tree"].released == 0.0
+    assert classification_accuracy(table, empty_table, "ill", ["tree"], rows=[])["tree"].release == 0.0
 
 
 def test_a_published_target_of_two_classes_counts_as_each_in_part() -> None:
@@ -129,7 +129,7 @@ def test_people_without_a_target_are_neither_learnt_from_nor_tested() -> None:
         {"a": ["x", "y"] * 6, "t": ["p", "q"] * 5 + [None, None]}, dict.fromkeys("at", "quasi_identifying")
     )
     accuracy = classification_accuracy(table, table, "t", ["naive_bayes"], folds=2)["naive_bayes"]
-    assert (accuracy.released, accuracy.original, accuracy.zero_r) == (1.0, 1.0, 0.5)
+    assert (accuracy.release, accuracy.original, accuracy.zero_r) == (1.0, 1.0, 0.5)
 
 
 def test_people_with_missing_cells_are_left_out_where_the_table_says_so() -> None:
@@ -144,7 +144,7 @@ def test_missing_cells_are_features_of_their_own() -> None:
     ages = [None, 50] * 20
     table = Table.of({"a": ages, "b": ["x"] * 40, "t": ["p", "q"] * 20}, dict.fromkeys("abt", "quasi_identifying"))
     for accuracy in classification_accuracy(table, table, "t").values():
-        assert accuracy.released == accuracy.original == 1.0
+        assert accuracy.release == accuracy.original == 1.0
 
 
 def test_drawn_values_lie_under_their_labels_and_are_spread_evenly() -> None:
@@ -242,7 +242,7 @@ def test_naive_bayes_agrees_with_plain_python(recoding: tuple[Table, Table, list
     # A feature for each value, for the missing one, and for the values too rare for their own.
     sizes = [table.frame[name].drop_nulls().n_unique() + 2 for name in ("a", "b")]
     exact = [[[value] for value in table.frame[name]] for name in ("a", "b")]
-    for measured, cells in ((accuracy.released, covers), (accuracy.original, exact)):
+    for measured, cells in ((accuracy.release, covers), (accuracy.original, exact)):
         least = most = 0
         for i, person in enumerate(table.frame.select("a", "b").iter_rows()):
             train = [j for j in range(len(true)) if fold_of[j] != fold_of[i]]

@@ -294,5 +294,7 @@ def test_the_claim_says_what_was_to_be_hidden() -> None:
 
 
 def test_a_rule_with_another_arrow_is_told_from_a_file() -> None:
-    with pytest.raises(DataError, match=r"neither a rule, which is written as a,b ==> c, nor an existing file of rules"):
+    with pytest.raises(
+        DataError, match=r"neither a rule, which is written as a,b ==> c, nor an existing file of rules"
+    ):
         hide(rules="a -> b").protect(Baskets.of(SHOP))

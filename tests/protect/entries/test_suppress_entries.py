@@ -78,7 +78,7 @@ def test_what_is_told(search: str) -> None:
     assert (details["reasons"]["rules"] > 0).all()
     assert details["rules_before"].height > 0
     assert (details["rules_before"]["public_confidence"] >= 0.7).all()
-    assert sum(details["exposed"].values()) <= 40
+    assert sum(details["exposed_entries"].values()) <= 40
     assert details["hidden"].height == 40
     row, name, value = details["hidden"].row(0)
     assert str(table.frame[name][row]) == value

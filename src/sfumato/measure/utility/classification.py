@@ -40,7 +40,7 @@ _MOST_CLASSES = 100
 class Accuracy:
     """The share of held-out originals that were classified correctly."""
 
-    released: float
+    release: float
     """Of the model trained on the release."""
     original: float
     """Of the same model trained on the originals."""
@@ -48,10 +48,10 @@ class Accuracy:
     """Of always predicting the most frequent class of the originals."""
 
     @property
-    def kept(self) -> float | None:
+    def kept_share(self) -> float | None:
         """The share of the model's gain over ZeroR that remains; None if the originals gain nothing either."""
         gain = self.original - self.zero_r
-        return round((self.released - self.zero_r) / gain, 12) if gain > 0 else None
+        return round((self.release - self.zero_r) / gain, 12) if gain > 0 else None
 
 
 def classification_accuracy(

@@ -346,6 +346,6 @@ def _collect_cut_details(
         objective=best.objective,
         bound=best.bound,
         proven=best.proven,
-        examined=best.examined_count,
+        examined_nodes=best.examined_count,
         seconds=best.seconds,
     )

@@ -189,7 +189,7 @@ class HideRules(Method):
                 rows=np.arange(len(data), dtype=np.int64),
                 sensitive=tuple(name_rule(data, rule) for rule in secret),
                 changes=changes,
-                **{"pruned": 0, **details},
+                **{"pruned_rules": 0, **details},
             ),
         )
 

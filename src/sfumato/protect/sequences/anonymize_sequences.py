@@ -103,7 +103,7 @@ class AnonymizeSequences(Method):
                 rows=kept_rows,
                 suppressed=lost_rows,
                 passes=paths.passes,
-                moved=edits.changed_count,
+                moved_sequences=edits.changed_count,
                 crowd=self.k,
                 is_single_pass=self.literal,
             ),

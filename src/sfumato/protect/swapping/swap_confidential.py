@@ -305,7 +305,7 @@ class _SwappedColumn:
         exchanges = list_exchanges(self.old, self.new, len(self.values))
         return {
             "identifiable": self.identifiable.count_by_status(),
-            "changed": self.changed_rows,
+            "changed_rows": self.changed_rows,
             "swaps": exchanges.swaps,
             "replaced": exchanges.replaced_rows,
             "objective": self.optimum.objective / UNIT,
@@ -381,7 +381,7 @@ def _collect_swap_details(swapped_columns: Sequence[_SwappedColumn], rows: Ints)
     return SwapDetails(
         rows=rows,
         swaps=np.concatenate([details["swaps"] for details in every]),
-        changed=np.unique(np.concatenate([details["changed"] for details in every])),
+        changed_rows=np.unique(np.concatenate([details["changed_rows"] for details in every])),
         objective=sum(swapped_column.optimum.objective for swapped_column in swapped_columns) / UNIT,
         bound=sum(swapped_column.optimum.bound for swapped_column in swapped_columns) / UNIT,
         gap=sum(swapped_column.optimum.objective - swapped_column.optimum.bound for swapped_column in swapped_columns)

@@ -107,7 +107,7 @@ def _build_map_figure(details: EntryDetails, published_table: Table) -> ReportFi
 def _list_column_exposures(details: EntryDetails, columns: Sequence[str]) -> list[ColumnExposure]:
     private = Counter(column for _, column in details.private)
     derived = Counter(column for _, column in details.derived)
-    exposed_counts: Mapping[str, int] = details.exposed or {}
+    exposed_counts: Mapping[str, int] = details.exposed_entries or {}
     return [ColumnExposure(name, private[name], int(exposed_counts.get(name, 0)), derived[name]) for name in columns]
 
 

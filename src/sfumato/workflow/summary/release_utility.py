@@ -87,10 +87,10 @@ def measure_utility(
             original, published_data, target, columns=features, rows=release.details.rows
         )
         for model, score in scores.items():
-            figures |= {f"{model}_accuracy": score.released, f"{model}_accuracy_original": score.original}
+            figures |= {f"{model}_accuracy": score.release, f"{model}_accuracy_original": score.original}
             figures["zero_r_accuracy"] = score.zero_r
         entropy = measure.class_entropy(original, published_data, target, columns=features)
-        figures |= {"entropy_change": entropy.mean_change, "joint_entropy_change": entropy.together.change}
+        figures |= {"entropy_change": entropy.mean_change, "joint_entropy_change": entropy.joint.change}
     figures |= _measure_swapped_joints(published_data, original, release)
     return {name: round(value, 12) for name, value in figures.items() if isfinite(value)}
 
