@@ -20,13 +20,13 @@ from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.reading.arrow_frame import build_frame
 from sfumato.data.reading.database import open_server_table
 from sfumato.data.reading.foreign_cells import mark_missing
+from sfumato.data.reading.plain_frames import simplify_frame
 from sfumato.data.reading.source import Source
 from sfumato.engine.duckdb_rows import quote_sql_text, require_duckdb
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.errors import DataError, hide_password
 from sfumato.runtime.progress import report_progress
-from sfumato.table import simplify_frame
 
 _ROWS = 1 << 16
 COPIES = "copied-*.parquet"

@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from sfumato.attack import Attack
 from sfumato.baskets import Baskets
 from sfumato.data.hierarchies.hierarchy import Hierarchy, spell_cells
+from sfumato.data.reading.plain_frames import build_table_frame, get_row_labels, simplify_frame
 from sfumato.data.roles.role import Role
 from sfumato.data.roles.role_lines import explain_missing_roles
 from sfumato.errors import DataError, PolicyError
@@ -27,7 +28,7 @@ from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.runtime.lazy import find_tagged_class
 from sfumato.sequences import Sequences
-from sfumato.table import Table, build_table_frame, get_row_labels, simplify_frame
+from sfumato.table import Table
 from sfumato.workflow import pipeline
 from sfumato.workflow.finished_run import Run, RunFiles
 from sfumato.workflow.policy import DEMO, Policy
