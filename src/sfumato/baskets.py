@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Codes, Ints
+from sfumato.data.items.item import Item as Item  # noqa: PLC0414  # part of the vocabulary
+from sfumato.data.items.item import Items as Items  # noqa: PLC0414  # part of the vocabulary
 from sfumato.errors import DataError, PolicyError, count_noun
 
-Item = int | str
-Items = tuple[Item, ...]
 BasketFormat = Literal["fimi", "spmf", "long", "comma"]
 _STRETCH = 1 << 16
 
