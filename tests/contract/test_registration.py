@@ -86,6 +86,12 @@ def test_what_is_found_is_public_and_typed(kind: type) -> None:
 
 
 @pytest.mark.parametrize("kind", (*METHODS, *ATTACKS), ids=lambda kind: kind.__name__)
+def test_everything_is_in_a_module_named_after_its_tag(kind: Any) -> None:
+    tag = kind.model_fields["method" if kind in METHODS else "attack"].default
+    assert kind.__module__.endswith(f".{tag}"), f"move {kind.__name__} from {kind.__module__} to a module {tag}"
+
+
+@pytest.mark.parametrize("kind", (*METHODS, *ATTACKS), ids=lambda kind: kind.__name__)
 def test_everything_has_an_example(kind: type) -> None:
     example_kinds = {type(example.subject) for example in (*METHOD_EXAMPLES, *ATTACK_EXAMPLES)}
     assert kind in example_kinds, f"add an Example of {kind.__name__} to tests/contract/examples.py"

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attack.anonymity.background import BackgroundKnowledge
+from sfumato.attack.anonymity.background_knowledge import BackgroundKnowledge
 from tests.attack.anonymity.test_homogeneity import Mixed, commonest, mixed_releases
 from tests.attack.anonymity.test_similarity import patients
 from tests.contract.examples import people
