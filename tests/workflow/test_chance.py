@@ -99,7 +99,7 @@ def test_what_leaves_is_enough_to_estimate_from(run_folder: Path) -> None:
     guessed = sf.attack.BayesEstimate().estimate(release)
     assert guessed.columns == release.data.frame.columns
     tree = sf.mine.train_tree_on_noise(release, "town", columns=("age",))
-    assert tree.accuracy(truth) > 0.85
+    assert tree.measure_accuracy(truth) > 0.85
 
 
 def test_nothing_more_leaves_than_is_needed(run_folder: Path) -> None:

@@ -156,7 +156,7 @@ def test_a_missing_value_that_was_filled_before_cells_were_blanked_is_still_foun
     )
     release = sf.Release(published, None, (), {}, changes=changes)
     links = choose_strongest(release, people, ("town",)).links
-    assert 8 in links.rows(8)
+    assert 8 in links.get_rows(8)
 
 
 def test_both_engines_link_the_same_people(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_rows_that_nobody_is_offered_are_not_found() -> None:
         people = draw_people(chance, "matches_any", 3, 30)
         release, rows = blank(people, chance), chance.permutation(30)
         for way in try_ways(release, people, people.quasi_identifying):
-            by_hand = [rows[person] in way.links.rows(person) for person in range(30)]
+            by_hand = [rows[person] in way.links.get_rows(person) for person in range(30)]
             assert way.links.contain(rows).tolist() == by_hand, seed
 
 

@@ -181,7 +181,7 @@ def test_a_single_equal_row_does_not_hide_the_nearest() -> None:
 def test_the_equal_row_is_preferred_to_rows_that_may_match() -> None:
     table = sf.Table.of({"q": ["a", "b", None, None]}, {"q": "quasi_identifying"}, missing="matches_any")
     links = choose_links(sf.Release(table, None, (), {}), table, ("q",)).links
-    assert [links.rows(person).tolist() for person in range(4)] == [[0], [1], [2, 3], [2, 3]]
+    assert [links.get_rows(person).tolist() for person in range(4)] == [[0], [1], [2, 3], [2, 3]]
 
 
 def test_a_blanked_cell_rules_nobody_out() -> None:

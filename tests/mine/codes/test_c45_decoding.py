@@ -67,7 +67,7 @@ def test_decoded_is_direct(
     job = Job(mixed_table(seed, classes=classes, missing=missing), seed, settings, **method)
     decoded = decode_tree(job.provider, job.key, job.table)
     assert same_tree(decoded, job.direct)
-    assert decoded.rules() == job.direct.rules()
+    assert decoded.spell_rules() == job.direct.spell_rules()
     assert np.array_equal(decoded.predict(job.table), job.direct.predict(job.table))
 
 
@@ -118,9 +118,9 @@ def test_from_a_file(tmp_path: Path) -> None:
     assert same_tree(read_tree(path), job.provider)
     decoded = decode_tree(path, job.key, job.table)
     assert same_tree(decoded, job.direct)
-    assert tree_rules(decoded, []) == job.direct.rules()
+    assert tree_rules(decoded, []) == job.direct.spell_rules()
     tree_copy = read_tree(write_tree(decoded, tmp_path / "decoded.json"))
-    assert isinstance(tree_copy, C45Tree) and tree_copy.rules() == job.direct.rules()
+    assert isinstance(tree_copy, C45Tree) and tree_copy.spell_rules() == job.direct.spell_rules()
     assert np.array_equal(tree_copy.predict(job.table), job.direct.predict(job.table).astype(str))
 
 

@@ -52,7 +52,7 @@ def measure_utility(
     if not isinstance(published_data, Table):
         return _measure_utility_without_columns(policy, published_data, original, release, keys or {})
     figures: dict[str, float] = {}
-    profiles = {method.utility for method in policy.methods()}
+    profiles = {method.utility for method in policy.methods}
     change_loss = measure_change_loss(original, published_data, release.changes, release.public, release.details.rows)
     if "codes" in profiles:
         return {} if change_loss is None else {"loss": change_loss}
@@ -63,7 +63,7 @@ def measure_utility(
         figures |= _measure_chance_utility(published_data, original, release)
     elif published_data.quasi_identifying:
         figures |= _measure_class_utility(
-            published_data, original, release, all(method.truthful for method in policy.methods())
+            published_data, original, release, all(method.truthful for method in policy.methods)
         )
     detail_loss = _measure_detail_loss(policy, published_data, original, release)
     losses = [loss for loss in (change_loss, detail_loss, figures.get("loss")) if loss is not None]
@@ -111,7 +111,7 @@ def _measure_detail_loss(policy: Policy, published_table: Table, original: Table
 
     A method alone is measured with the classes.
     """
-    methods = policy.methods()
+    methods = policy.methods
     if len(methods) < 2 or not any(method.loses_detail for method in methods):
         return None
     recoded_columns = {
