@@ -14,7 +14,8 @@ import polars as pl
 
 import sfumato as sf
 from bench.timing import best_of, shared_data, show
-from sfumato.attack.codes.curve_fitting import CurveCombination, CurveFitting
+from sfumato.attack.codes.curve_combination import CurveCombination
+from sfumato.attack.codes.curve_fitting import CurveFitting
 from sfumato.attack.codes.family_matching import FamilyMatching
 from sfumato.attack.codes.frequency_matching import FrequencyMatching
 from sfumato.attack.codes.quantile_matching import QuantileMatching

@@ -66,7 +66,7 @@ def grow_table(table: sf.Table, times: int) -> sf.Table:
         other = chance.integers(0, len(table), count)
         row_indices = np.where(chance.random(count) < 0.15, other, rows)
         columns.append(table.frame[name].gather(row_indices).alias(name))
-    return table.with_frame(pl.DataFrame(columns))
+    return table.replace_frame(pl.DataFrame(columns))
 
 
 def exhaustive(table: sf.Table, metric: str, most: int) -> object:
@@ -110,7 +110,7 @@ def _beside_arx(folder: Path) -> None:
                     k, other, f"{limit:.0%}", f"{seconds * 1000:.0f} ms", f"{arx} ms" if arx else "",
                     f"{arx / seconds / 1000:.1f}×" if arx else "", f"{release.losses['loss_geometric']:.5f}",
                     release.losses["suppressed_rows"], " ".join(map(str, release.details["levels"].values())),
-                    release.details["checked"],
+                    release.details["checked_nodes"],
                 )
             )  # fmt: skip
     head = ("k", "and", "limit", "protect()", "ARX", "ARX ÷ ours", "its loss", "suppressed", "levels", "checked")
@@ -148,7 +148,7 @@ def _loss_of(release_frame: pl.DataFrame, table: sf.Table) -> float:
     """Our `loss` of anybody's release: labels by the leaves they cover, a row that is gone loses all."""
     loss = 0.0
     for name in EIGHT:
-        hierarchy = table.hierarchy(name)
+        hierarchy = table.get_hierarchy(name)
         share = {label: (n - 1) / (len(hierarchy.rows) - 1) for label, n in hierarchy.leaves_under.items()}
         loss += sum(share[label] for label in release_frame[name]) + len(table) - release_frame.height
     return loss / (len(table) * len(EIGHT))
@@ -191,7 +191,7 @@ def _metrics(folder: Path) -> None:
                     (
                         len(columns), metric, f"{limit:.0%}", f"{seconds * 1000:.0f} ms",
                         f"{release.losses[metric]:.6g}", release.losses["suppressed_rows"],
-                        f"{release.details['checked']} of {release.details['nodes']}",
+                        f"{release.details['checked_nodes']} of {release.details['nodes']}",
                     )
                 )  # fmt: skip
     head = ("columns", "metric", "limit", "protect()", "value", "suppressed", "nodes checked")

@@ -152,7 +152,7 @@ def _items(folder: Path) -> None:
             seconds = time.perf_counter() - begin
             details = release.details
             gap = f"{details['gap']:.1%}" if "gap" in details else ""
-            leftover_count = details.get("left", 0)
+            leftover_count = details.get("visible_rules", 0)
             rows.append(
                 (
                     name,

@@ -23,10 +23,10 @@ from sfumato.mine.noise.reconstruction import (
 from sfumato.public.noise_law import Noise
 
 KINDS = (
-    ("uniform, 50 %", Noise.for_privacy("uniform", 0.5, 0.95)),
-    ("uniform, 100 %", Noise.for_privacy("uniform", 1.0, 0.95)),
-    ("Gaussian, 50 %", Noise.for_privacy("gaussian", 0.5, 0.95)),
-    ("Gaussian, 100 %", Noise.for_privacy("gaussian", 1.0, 0.95)),
+    ("uniform, 50 %", Noise.of_privacy("uniform", 0.5, 0.95)),
+    ("uniform, 100 %", Noise.of_privacy("uniform", 1.0, 0.95)),
+    ("Gaussian, 50 %", Noise.of_privacy("gaussian", 0.5, 0.95)),
+    ("Gaussian, 100 %", Noise.of_privacy("gaussian", 1.0, 0.95)),
 )
 BINS = 50
 
@@ -63,7 +63,7 @@ def _million() -> None:
             reconstruction, seconds = work(), best_of(3, work)
             error_text = f"{error(reconstruction.probabilities, true):.3f}"
             rows.append(
-                (name, intervals, f"{seconds:.3f} s", reconstruction.iterations, reconstruction.stopped, error_text)
+                (name, intervals, f"{seconds:.3f} s", reconstruction.iterations, reconstruction.stop_reason, error_text)
             )
     head = ("noise", "intervals", "reconstruct_distribution()", "steps", "stopped by", "L1 error")
     show(f"1,000,000 values, {BINS} bins", head, rows)

@@ -26,7 +26,7 @@ _LONE_RUN = """
 import sys
 from sfumato.workflow.policy import Policy
 policy = Policy.read(sys.argv[1])
-policy.methods()[0].protect(policy.original())
+policy.methods[0].protect(policy.read_original())
 """
 
 
@@ -86,7 +86,7 @@ def _compare_processes(policy: Path) -> tuple[_RunCost, _RunCost]:
 
 def _compare_calls(policy: Path) -> tuple[_RunCost, _RunCost]:
     read = Policy.read(policy)
-    data, method = read.original(), read.methods()[0]
+    data, method = read.read_original(), read.methods[0]
     return _take_least(lambda: _time_call(lambda: sf.run(read))), _take_least(
         lambda: _time_call(lambda: method.protect(data))
     )

@@ -134,7 +134,7 @@ def _beside_peers(table: sf.Table) -> None:
         ("sfumato, leaves of 5 as the peers, no holdout", Synthesize(min_leaf=5, holdout=0.0)),
         ("sfumato, as it is: leaves of 10, a fifth set aside", Synthesize()),
     ):
-        method.protect(table.with_frame(table.frame[:500]), Randomness.seeded(1))  # what is loaded once
+        method.protect(table.replace_frame(table.frame[:500]), Randomness.seeded(1))  # what is loaded once
         judgements = []
         for seed in SEEDS:
             start = time.perf_counter()
@@ -155,14 +155,14 @@ def _beside_peers(table: sf.Table) -> None:
         rows.append((label, "not installed", "", "") if peer is None else _judge_frame(label, peer[0], table, peer[1]))
     chance = np.random.default_rng(1)
     resample = table.frame[chance.integers(0, len(table), len(table))]
-    floor = pairwise_total_variation(table, table.with_frame(resample))
+    floor = pairwise_total_variation(table, table.replace_frame(resample))
     rows.append(("(people drawn with replacement: chance alone)", "", f"{floor:.4f}", ""))
     head = ("way", "seconds", "pairwise total variation", "copies of unique people")
     show(f"Adult ({len(table):,} people, {table.frame.width} columns), as many rows drawn", head, rows)
 
 
 def _judge_frame(label: str, seconds: float, table: sf.Table, frame: pl.DataFrame) -> tuple[object, ...]:
-    synthetic_table = table.with_frame(frame.select(table.frame.columns).cast(dict(table.frame.schema)))  # type: ignore[arg-type]
+    synthetic_table = table.replace_frame(frame.select(table.frame.columns).cast(dict(table.frame.schema)))  # type: ignore[arg-type]
     distance = pairwise_total_variation(table, synthetic_table)
     return label, f"{seconds:.2f}", f"{distance:.4f}", f"{exact_copies(synthetic_table, table).unique_rows:,}"
 
@@ -219,7 +219,7 @@ def _leaves(table: sf.Table) -> None:
 def _growth(table: sf.Table) -> None:
     rows: list[tuple[object, ...]] = []
     for times in (1, 4, 16):
-        big = table.with_frame(_grow_frame(table.frame, times))
+        big = table.replace_frame(_grow_frame(table.frame, times))
         start = time.perf_counter()
         Synthesize(holdout=0.0).protect(big, Randomness.seeded(1))
         seconds = time.perf_counter() - start

@@ -44,7 +44,7 @@ def _ways(function: str) -> None:
     table, test = _people(ROWS, function), _people(5_000, function, 1001)
     release = _noisy(table)
     plain = best_of(3, lambda: _plain(table))
-    whole = train_tree_on_noise(table, GROUP, "none").accuracy(test)
+    whole = train_tree_on_noise(table, GROUP, "none").measure_accuracy(test)
     rows: list[tuple[object, ...]] = [("scikit-learn on the originals", f"{plain:.2f} s", "", f"{whole:.3f}", "", "")]
     for way in WAYS:
         seconds = best_of(2, lambda way=way: train_tree_on_noise(release, GROUP, way))  # type: ignore[misc]
@@ -54,7 +54,7 @@ def _ways(function: str) -> None:
                 way,
                 f"{seconds:.2f} s",
                 f"{seconds / plain:.1f}×",
-                f"{tree.accuracy(test):.3f}",
+                f"{tree.measure_accuracy(test):.3f}",
                 tree.n_leaves,
                 tree.depth,
             )

@@ -35,7 +35,7 @@ def main() -> None:
             policy = _write_policy(folder, size)
             seconds, busy, memory = _run_command(policy, folder)
             policy_model = Policy.read(policy)
-            table, method = policy_model.table(), policy_model.methods()[0]
+            table, method = policy_model.read_original_table(), policy_model.methods[0]
             protect_seconds = best_of(1, lambda table=table, method=method: method.protect(table))  # type: ignore[misc]
             rows.append(
                 (

@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     except SfumatoError as error:
         print(error, file=sys.stderr)
         return 2
-    print(json.dumps(summary.as_json(), indent=2) if options.json else "\n".join(summary.sentences()))
+    print(json.dumps(summary.as_json(), indent=2) if options.json else "\n".join(summary.list_sentences()))
     return 0
 
 

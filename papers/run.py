@@ -66,7 +66,7 @@ class Summary:
     """What was written, below `out`."""
     quick: bool
 
-    def sentences(self) -> list[str]:
+    def list_sentences(self) -> list[str]:
         """The summary on the terminal."""
         return [*map(str, self.runs), f"Written to {self.out}: {PAGE} and {len(self.files) - 1} CSV files."]
 

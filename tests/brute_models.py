@@ -23,7 +23,7 @@ def entropy_l(class_values: Values) -> float:
     return exp(-sum(float(p) * log(p) for p in shares(class_values).values()))
 
 
-def recursive_ratio(class_values: Values, l: int) -> float:  # noqa: E741
+def recursive_ratio(class_values: Values, l: int) -> float:
     counts = sorted(Counter(class_values).values(), reverse=True)
     rest = sum(counts[l - 1 :])
     return counts[0] / rest if rest else inf

@@ -25,7 +25,7 @@ def publish(table: sf.Table = TABLE, **fields: Any) -> sf.Release:
 
 
 def replace_cells(**columns: Any) -> sf.Table:
-    return TABLE.with_frame(TABLE.frame.with_columns(**columns))
+    return TABLE.replace_frame(TABLE.frame.with_columns(**columns))
 
 
 MISTAKES: list[tuple[Callable[[], Any], str]] = [

@@ -47,7 +47,7 @@ def test_a_pickled_table_of_a_release_names_no_original_value_and_no_path() -> N
 
 def test_what_is_made_of_a_released_table_is_pickled_alike() -> None:
     part = release_people().data
-    part = part.with_frame(part.frame.head(3))
+    part = part.replace_frame(part.frame.head(3))
     assert leaked(["zquser", "97"], [pickle.dumps(part)]) == []
 
 
@@ -103,7 +103,7 @@ def test_copies_within_the_process_keep_method_details_and_hierarchies() -> None
 
 def test_a_release_made_by_hand_shares_no_memory_with_the_originals() -> None:
     people = make_people()
-    shared = people.with_frame(people.frame.drop("name").head(2))
+    shared = people.replace_frame(people.frame.drop("name").head(2))
     release = sf.Release(shared, None, (), {})
     arrow = release.data.frame.to_arrow(compat_level=pl.CompatLevel.newest())
     assert leaked([f"long enough {n:03}" for n in range(2, 13)], bytes_of_arrow(arrow)) == []

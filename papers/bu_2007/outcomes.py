@@ -308,7 +308,7 @@ def _grow_tree(setting: Setting) -> _CodedTree:
     key = method.new_key(table, Randomness.seeded(SEED))
     release = method.protect(table, key)
     provider = train_c45(release.data, TARGET, min_rows=50 if setting.quick else MIN_ROWS)
-    coded_table = release.data.with_frame(release.data.frame.drop(TARGET))
+    coded_table = release.data.replace_frame(release.data.frame.drop(TARGET))
     return _CodedTree(
         provider, decode_tree(provider, key, table), pair_coded_columns(coded_table, table, release.details)
     )

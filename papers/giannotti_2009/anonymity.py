@@ -242,8 +242,8 @@ def figure_2(setting: Setting) -> Findings:
     rows = [
         {
             "name": name,
-            "rows_that_fit": len(links.rows(person_index)),
-            "problems": ", ".join(sorted(release.frame["problem"].gather(links.rows(person_index)).to_list())),
+            "rows_that_fit": len(links.get_rows(person_index)),
+            "problems": ", ".join(sorted(release.frame["problem"].gather(links.get_rows(person_index)).to_list())),
         }
         for person_index, name in enumerate(people.frame["name"])
     ]

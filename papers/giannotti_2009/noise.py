@@ -30,7 +30,7 @@ PRINTED_DIGITS = {
     "gaussian": Tolerance(0.005, "printed to a hundredth"),
 }
 BINS, COUNT, SEED = 50, 10_000, 2000
-SIGMA = Noise.for_privacy("gaussian", 1.0, 0.95).scale
+SIGMA = Noise.of_privacy("gaussian", 1.0, 0.95).scale
 """100 % privacy at 95 % confidence, of values between 0 and 1."""
 EDGES = np.linspace(0.0, 1.0, BINS + 1)
 STEP_ERRORS = {20: 0.421, 100: 0.277, 200: 0.209, 1000: 0.231, 3000: 0.331}

@@ -58,13 +58,13 @@ def add_noise(table: Table, kind: Kind, privacy: float) -> Release:
 def measure_original(rows: int, function: str) -> float:
     """The accuracy of a tree on the originals."""
     tree = train_tree_on_noise(_draw_people(rows, function, SEED), GROUP, "none")
-    return tree.accuracy(_draw_people(TEST, function, TEST_SEED))
+    return tree.measure_accuracy(_draw_people(TEST, function, TEST_SEED))
 
 
 def _measure(release: Release, way: str, function: str) -> float:
     reconstruct, prune = WAYS[way]
     tree = train_tree_on_noise(release, GROUP, reconstruct, prune=prune)
-    return tree.accuracy(_draw_people(TEST, function, TEST_SEED))
+    return tree.measure_accuracy(_draw_people(TEST, function, TEST_SEED))
 
 
 def accuracy(setting: Setting) -> Findings:

@@ -120,7 +120,7 @@ def _measure(name: str, density: str, walks: Walks, choices: Sequence[Choice]) -
                     "support": choice.support,
                     "before": changes.before,
                     "after": changes.after,
-                    "lost": changes.lost,
+                    "lost": changes.lost_patterns,
                     "new": changes.ghosts,
                     "f_measure": changes.f_measure,
                     "sup_sim": changes.sup_sim,

@@ -101,9 +101,9 @@ def _compare_patterns() -> Statement:
     changes = pattern_changes(before, after, K)
     return Statement(
         "Definition 4: the k-frequent patterns and their supports are the same (the aim; not promised).",
-        f"{changes.before} patterns before, {changes.after} after; {changes.lost} lost, {changes.ghosts} new, supports "
-        f"moved by {changes.support_distance} in all.",
-        (changes.lost, changes.ghosts, changes.support_distance) == (0, 0, 0),
+        f"{changes.before} patterns before, {changes.after} after; {changes.lost_patterns} lost, {changes.ghosts} new, "
+        f"supports moved by {changes.support_distance} in all.",
+        (changes.lost_patterns, changes.ghosts, changes.support_distance) == (0, 0, 0),
     )
 
 

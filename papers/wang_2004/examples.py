@@ -218,7 +218,7 @@ def table_8(setting: Setting) -> Findings:
             "scans_theirs": paper_counts[name][0],
             "scans_ours": release.details["scans"],
             "pruned_theirs": paper_counts[name][1],
-            "pruned_ours": release.details["pruned"],
+            "pruned_ours": release.details["pruned_rules"],
             "database": bits(rows_of(release.data)),
         }
         for name, release in own_result.items()

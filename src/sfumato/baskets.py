@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sfumato.arrays import Codes, Ints
+from sfumato.data.items.item import Item as Item  # noqa: PLC0414  # part of the vocabulary
+from sfumato.data.items.item import Items as Items  # noqa: PLC0414  # part of the vocabulary
 from sfumato.errors import DataError, PolicyError, count_noun
 
-Item = int | str
-Items = tuple[Item, ...]
 BasketFormat = Literal["fimi", "spmf", "long", "comma"]
 _STRETCH = 1 << 16
 
@@ -61,9 +61,9 @@ class Baskets:
     def read(
         cls,
         path: str | PathLike[str],
-        format: BasketFormat | None = None,  # noqa: A002
+        format: BasketFormat | None = None,
         *,
-        id: str = "id",  # noqa: A002
+        id: str = "id",
         item: str = "item",
         separator: str | None = None,
         header: bool | None = None,
@@ -98,9 +98,9 @@ class Baskets:
     def write(
         self,
         path: str | PathLike[str],
-        format: BasketFormat | None = None,  # noqa: A002
+        format: BasketFormat | None = None,
         *,
-        id: str = "id",  # noqa: A002
+        id: str = "id",
         item: str = "item",
         separator: str | None = None,
     ) -> None:

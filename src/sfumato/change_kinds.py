@@ -144,7 +144,7 @@ class ChangeKind(StrEnum):
 
     meaning: KindMeaning
 
-    def __new__(cls, value: str, meaning: KindMeaning = KindMeaning()) -> Self:  # noqa: B008 - it cannot be changed
+    def __new__(cls, value: str, meaning: KindMeaning = KindMeaning()) -> Self:  # noqa: B008  # it cannot be changed
         """A kind by its word in certificates, and what it says."""
         kind = str.__new__(cls, value)
         kind._value_ = value

@@ -139,7 +139,7 @@ class AnonymityDetails(SearchDetails):
     """How many classes are published."""
     nodes: int | None = None
     """How many combinations of levels there are."""
-    checked: int | None = None
+    checked_nodes: int | None = None
     """How many of them were checked."""
     minimal: tuple[tuple[int, ...], ...] | None = None
     """All minimal nodes, if requested."""
@@ -153,7 +153,7 @@ class AnonymityDetails(SearchDetails):
     """Column → the labels of its ranges."""
     group_of_row: npt.NDArray[Any] | None = None
     groups: int | None = None
-    examined: int | None = None
+    examined_nodes: int | None = None
     seconds: float | None = None
     limits: Mapping[str, Any] | None = None
     """Column → the values that it was capped at."""
@@ -176,7 +176,7 @@ class EntryDetails(SearchDetails):
     reasons: pl.DataFrame | None = None
     rules_before: pl.DataFrame | None = None
     rules_after: pl.DataFrame | None = None
-    exposed: Mapping[str, int] | None = None
+    exposed_entries: Mapping[str, int] | None = None
     """Column → how many of its private entries a rule predicted before."""
     confidence: Any = None
     least: int | None = None
@@ -221,7 +221,7 @@ class SwapDetails(SearchDetails):
     """The share of the identifiable records that were swapped."""
     swaps: Any = None
     """Pairs of rows that exchanged their values."""
-    changed: npt.NDArray[np.int64] | None = None
+    changed_rows: npt.NDArray[np.int64] | None = None
     gap: float | None = None
     identifiable: Mapping[str, Any] | None = None
     """Column → how many records can be identified, by kind."""
@@ -277,9 +277,9 @@ class HidingDetails(SearchDetails):
     changes: Any = None
     """Every item that was added, removed or made unknown: row, item, what."""
     scans: int | None = None
-    pruned: int | None = None
+    pruned_rules: int | None = None
     """Rules that disappeared as a side effect."""
-    left: int | None = None
+    visible_rules: int | None = None
     """Rules about hidden items that are still visible; left sides that occur in the same baskets count once."""
     impossible: list[Any] | None = None
     gap: float | None = None
@@ -295,7 +295,7 @@ class PatternDetails(Details):
     channels: pl.DataFrame | None = None
     """The inference channels that were found."""
     min_support: int | None = None
-    added: tuple[Any, ...] = ()
+    added_baskets: tuple[Any, ...] = ()
     """Invented baskets, with how often each was added."""
     rounds: int = 0
     complete: bool | None = None
@@ -320,7 +320,7 @@ class SequenceDetails(SearchDetails):
     """Whether the method stops after one pass, which may leave rare sequences."""
     crowd: int | None = None
     """How many published sequences must contain what occurs in one of them; None if nothing is promised of that."""
-    moved: int | None = None
+    moved_sequences: int | None = None
     """Published sequences that a frequent one replaces; dropped ones are not among them."""
     sensitive: tuple[Any, ...] | None = None
     """The patterns that are hidden, each with the largest support that it may have."""

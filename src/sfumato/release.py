@@ -214,7 +214,7 @@ class Release:
         if isinstance(self.data, Table):
             notes = name_roles(self.data.frame.columns, self.data.roles)
             for column, lines in notes.items():
-                lines.append(describe_changes(self.changes_of(column)))
+                lines.append(describe_changes(self.list_column_changes(column)))
         claims = [(c.property.replace("_", " "), f"{c.bound.replace('_', ' ')} {c.threshold:g}") for c in self.claims]
         losses = [(name.replace("_", " "), format_few_digits(value)) for name, value in self.losses.items()]
         return render_card(
@@ -245,7 +245,7 @@ class Release:
         frame = self.to_polars()
         write_frame(frame, Path(path), "csv", choose_missing_mark(frame))
 
-    def changes_of(self, column: str) -> tuple[Change, ...]:
+    def list_column_changes(self, column: str) -> tuple[Change, ...]:
         """What was done to one column, method by method."""
         return tuple(change for change in self.changes if change.column == column)
 
@@ -259,11 +259,13 @@ class Release:
         """The quasi-identifying columns of a table that hold no codes: by these, people can be linked."""
         if not isinstance(self.data, Table):
             return ()
-        return tuple(name for name in self.data.quasi_identifying if ChangeKind.CODED not in self.kinds_of(name))
+        return tuple(
+            name for name in self.data.quasi_identifying if ChangeKind.CODED not in self.list_column_kinds(name)
+        )
 
-    def kinds_of(self, column: str) -> frozenset[ChangeKind]:
+    def list_column_kinds(self, column: str) -> frozenset[ChangeKind]:
         """The kinds of change of one column."""
-        return frozenset(change.kind for change in self.changes_of(column))
+        return frozenset(change.kind for change in self.list_column_changes(column))
 
 
 def label_rows(release: Release, original: Any) -> None:

@@ -122,9 +122,9 @@ class Sequences:
     def read(
         cls,
         path: str | PathLike[str],
-        format: SequenceFormat | None = None,  # noqa: A002
+        format: SequenceFormat | None = None,
         *,
-        id: str = "id",  # noqa: A002
+        id: str = "id",
         item: str = "item",
         time: str = "time",
         separator: str | None = None,
@@ -155,7 +155,7 @@ class Sequences:
         points: Any,
         regions: Regions,
         *,
-        id: str = "id",  # noqa: A002
+        id: str = "id",
         time: str = "time",
         x: str = "x",
         y: str = "y",
@@ -183,9 +183,9 @@ class Sequences:
     def write(
         self,
         path: str | PathLike[str],
-        format: SequenceFormat | None = None,  # noqa: A002
+        format: SequenceFormat | None = None,
         *,
-        id: str = "id",  # noqa: A002
+        id: str = "id",
         item: str = "item",
         time: str = "time",
         separator: str | None = None,

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -13,15 +12,15 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from sfumato.data.cells.impossible_dates import refuse_impossible_dates
 from sfumato.data.cells.spelled_dates import find_date_forms, read_dates
 from sfumato.data.hierarchies.hierarchy import Hierarchy, build_flat_hierarchy
 from sfumato.data.hierarchies.hierarchy_builders import parse_builder
 from sfumato.data.reading.column_labels import ColumnLabels
+from sfumato.data.reading.plain_frames import build_table_frame, get_row_labels, simplify_frame
 from sfumato.data.reading.table_reader import MISSING_MARKS, TextFormat, TextOptions, read_labelled
 from sfumato.data.roles.role import Role, assign_roles
 from sfumato.data.writing.rebuild import rebuild_frame
-from sfumato.errors import DataError, PolicyError, ask_meant, hide_password, quote_some_names
+from sfumato.errors import DataError, PolicyError, ask_meant, hide_password
 from sfumato.fields.problem_words import suggest_field
 from sfumato.notebook import name_roles, render_card, render_rows, render_summary
 
@@ -164,7 +163,7 @@ class Table:
         frame = read_dates(frame, find_date_forms(frame, texts), source)
         return cls.of_release(frame, None, Missing.OWN_VALUE.value if truth is None else truth.missing.value, source)
 
-    def columns_with(self, role: Role) -> tuple[str, ...]:
+    def list_role_columns(self, role: Role) -> tuple[str, ...]:
         """The columns of a role, in the table's order; an error if no roles were given at all."""
         if not self.roles:
             from sfumato.data.roles.role_lines import explain_missing_roles
@@ -175,19 +174,19 @@ class Table:
     @property
     def quasi_identifying(self) -> tuple[str, ...]:
         """The columns that an adversary may know from elsewhere."""
-        return self.columns_with(Role.QUASI_IDENTIFYING)
+        return self.list_role_columns(Role.QUASI_IDENTIFYING)
 
     @property
     def sensitive(self) -> tuple[str, ...]:
         """The columns that an adversary wants to learn."""
-        return self.columns_with(Role.SENSITIVE)
+        return self.list_role_columns(Role.SENSITIVE)
 
     @property
     def identifying(self) -> tuple[str, ...]:
         """The columns that name a person."""
-        return self.columns_with(Role.IDENTIFYING)
+        return self.list_role_columns(Role.IDENTIFYING)
 
-    def hierarchy(self, column: str) -> Hierarchy:
+    def get_hierarchy(self, column: str) -> Hierarchy:
         """The hierarchy of a column; without one, all of the column is kept or suppressed."""
         return self.hierarchies.get(column) or build_flat_hierarchy(self.frame[column], f'values of "{column}"')
 
@@ -197,7 +196,7 @@ class Table:
             return 0
         return int(self.frame.select(pl.any_horizontal(pl.col(self.quasi_identifying).is_null()).sum()).item())
 
-    def with_frame(self, frame: pl.DataFrame) -> Table:
+    def replace_frame(self, frame: pl.DataFrame) -> Table:
         """The same roles and hierarchies for another frame that has some or all of the columns."""
         column_names = set(frame.columns)
         return replace(
@@ -271,7 +270,7 @@ class Table:
             and self.frame.equals(other.frame)
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # as Python says that a class is not hashable
 
     def __repr__(self) -> str:
         """Counts and column names, never a cell."""
@@ -304,100 +303,6 @@ def _unpickle(
         is_released,
         labels=MappingProxyType(column_labels),
     )
-
-
-def get_row_labels(data: Any) -> Any:
-    """The index of a pandas frame, unless it only numbers the rows."""
-    index = getattr(data, "index", None)
-    if type(data).__module__.partition(".")[0] != "pandas" or index is None:
-        return None
-    is_numbered = type(index).__name__ == "RangeIndex" and index.name is None and (index.start, index.step) == (0, 1)
-    return None if is_numbered else index
-
-
-def build_table_frame(data: Any, source: str) -> pl.DataFrame:
-    """The columns of any frame, or of a dict of lists, as they are."""
-    if isinstance(data, pl.DataFrame):
-        return data
-    try:
-        return pl.DataFrame(dict(data), strict=True) if isinstance(data, Mapping) else _convert_frame(data)
-    except (pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError) as error:
-        raise DataError(f"{source}: {_explain_no_table(data, error)}") from None
-
-
-def _explain_no_table(data: Any, error: Exception) -> str:
-    """Why data is not a table, and what to type instead; never a cell."""
-    if isinstance(data, str | Path):
-        return "this is a path, and not a frame; read the file with sf.Table.read(path, roles={...})"
-    columns = [str(name) for name in getattr(data, "columns", ())]
-    repeated_names = [name for name, count in Counter(columns).items() if count > 1]
-    if repeated_names:
-        return f"columns have the same name: {quote_some_names(repeated_names)}; rename them"
-    bad_names = [name for name in columns if not _is_convertible(data, name)]
-    if bad_names:
-        return (
-            f"the columns {quote_some_names(bad_names)} hold values of several types, or of a type that a table lacks; "
-            'make each one type, as in df["column"].astype(str)'
-        )
-    return (
-        f"not a table that can be read ({type(error).__name__}); give a polars, pandas or pyarrow table, or a dict of "
-        "equally long lists of one type each, with distinct column names; pandas.DataFrame(rows) makes one of rows"
-    )
-
-
-def _is_convertible(data: Any, name: str) -> bool:
-    """Whether one column of a frame can be read."""
-    try:
-        _convert_frame(data[[name]])
-    except KeyError:  # its name is not a text
-        return True
-    except (pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError):
-        return False
-    return True
-
-
-def _convert_frame(data: Any) -> pl.DataFrame:
-    """A frame of another library; its errors are ValueErrors."""
-    import narwhals as nw  # a tenth of a second that most commands can do without
-
-    native = nw.from_native(data)
-    if isinstance(native, nw.LazyFrame):
-        native = native.collect()
-    frame: pl.DataFrame = native.to_polars()
-    return frame
-
-
-def simplify_frame(frame: pl.DataFrame, source: str) -> pl.DataFrame:
-    """Text, numbers, truth values and dates only; NaN is missing, and there is one zero."""
-    bad_names = [name for name, kind in frame.schema.items() if kind.is_nested() or kind in (pl.Object, pl.Binary)]
-    if bad_names:
-        raise DataError(
-            f"{source}: the columns {', '.join(bad_names[:12])} hold lists, records or bytes; a table has plain cells "
-            "(Baskets and Sequences hold lists)"
-        )
-    signs = [name for name in frame.columns if name == "*" or (name.startswith("^") and name.endswith("$"))]
-    if signs:
-        raise DataError(f'{source}: a column cannot be called {", ".join(signs)}, which means "all columns"; rename it')
-    for column in frame.get_columns():
-        refuse_impossible_dates(column, source)
-    return pl.DataFrame([_simplify_column(column) for column in frame.get_columns()]) if frame.width else frame
-
-
-def _simplify_column(column: pl.Series) -> pl.Series:
-    kind = column.dtype
-    if kind.is_float():
-        numbers = column.fill_nan(None)
-        zeros = numbers == 0.0  # −0.0 equals 0.0 in every count, but a Parquet file distinguishes them
-        return numbers.set(zeros, 0.0) if zeros.any() else numbers  # polars skips an addition of zero
-    if kind in (pl.Duration, pl.Time):  # a cast to text would leave out the fractions of a second
-        return column.dt.to_string("iso")
-    if kind in _AS_TEXT:
-        return column.cast(pl.String)
-    return column
-
-
-# Types whose text differs between writers: formatted once on input, so that a release reads back unchanged.
-_AS_TEXT = (pl.Categorical, pl.Enum, pl.Null, pl.Datetime, pl.Decimal, pl.Int128)
 
 
 def _read_hierarchy(hierarchy_source: Any, frame: pl.DataFrame, column: str, table_source: str) -> Hierarchy:

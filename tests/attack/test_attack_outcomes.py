@@ -112,8 +112,8 @@ def test_strangers_are_counted_as_they_are() -> None:
         pl.DataFrame({"age": list(range(48)), "town": ["A", "B"] * 24, "ill": [f"i{row}" for row in range(48)]}),
         {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive"},
     )
-    members, aside = table.with_frame(table.frame[:40]), table.with_frame(table.frame[40:])
-    release = sf.Release(table.with_frame(table.frame[:42]), None, (), {})
+    members, aside = table.replace_frame(table.frame[:40]), table.replace_frame(table.frame[40:])
+    release = sf.Release(table.replace_frame(table.frame[:42]), None, (), {})
     outcome = sf.attack.CopiedRecords().run(release, members, aside)
     assert (outcome.control, outcome.facts["control_attempts"], outcome.facts["control_believed"]) == (2, 8, 2)
     assert "control 2 of 8" in repr(outcome)
@@ -141,7 +141,7 @@ def test_every_attack_on_tables_says_how_many_strangers_it_tried(attack: sf.atta
         pl.DataFrame({"age": [1, 1, 2, 2, 3, 3], "ill": ["flu", "cold"] * 3}),
         {"age": "quasi_identifying", "ill": "sensitive"},
     )
-    aside = table.with_frame(table.frame[:2])
+    aside = table.replace_frame(table.frame[:2])
     assert attack.run(sf.Release(table, None, (), {}), table, aside).facts["control_attempts"] == 2
     assert "control_attempts" not in attack.run(sf.Release(table, None, (), {}), table).facts
 

@@ -61,7 +61,7 @@ def test_known_stars_are_values_too() -> None:
     """Ten people whose town is "*" do not fit everybody else: linking, linkability and inference tell them apart."""
     frame = {"town": ["*"] * 10 + ["A"] * 2, "age": list(range(12)), "ill": ["x"] * 10 + ["y"] * 2}
     people = sf.Table.of(frame, {"town": "quasi_identifying", "age": "quasi_identifying", "ill": "sensitive"})
-    published = people.with_frame(people.frame.with_columns(pl.Series("age", ["*"] * 12)))
+    published = people.replace_frame(people.frame.with_columns(pl.Series("age", ["*"] * 12)))
     changes = state_changes(METHOD, people, published, {"age": ChangeKind.GENERALIZED})
     release = sf.Release(published, None, (), {}, changes=changes)
     outcome = sf.attack.Linking().run(release, people, people)
@@ -164,7 +164,7 @@ def test_a_label_named_like_a_value_covers_its_group_where_a_method_makes_labels
     """Half of those whose label is "A" or "C" have the value that is drawn from the two under it."""
     frame = {"town": ["abcd"[i % 4] for i in range(60)], "g": ["ABCD"[i % 4] for i in range(60)]}
     people = sf.Table.of(frame, {"town": "quasi_identifying", "g": "sensitive"}, {"g": TREE})
-    published = people.with_frame(people.frame.with_columns(pl.col("g").replace({"B": "A", "D": "C"})))
+    published = people.replace_frame(people.frame.with_columns(pl.col("g").replace({"B": "A", "D": "C"})))
     changes = state_changes(METHOD, people, published, {"g": ChangeKind.GENERALIZED})
     release = sf.Release(published, None, (), {}, changes=changes)
     assert LiteralValues.find(release, ["g"]) == LiteralValues((), ())
@@ -174,7 +174,7 @@ def test_a_label_named_like_a_value_covers_its_group_where_a_method_makes_labels
 def test_a_suppressed_row_of_a_kept_column_is_still_a_label() -> None:
     """Its other cells are values; the star covers anybody."""
     people = make_unique_rows([*BANDS, "[51, 60]"])
-    published = people.with_frame(people.frame.with_columns(pl.Series("k", ["*", *BANDS[1:], "*"])))
+    published = people.replace_frame(people.frame.with_columns(pl.Series("k", ["*", *BANDS[1:], "*"])))
     changes = tuple(Change(name, ChangeKind.KEPT, "generalize", starred=name == "k") for name in ("k", "s"))
     release = sf.Release(published, None, (), {}, changes=changes)
     values = LiteralValues.find(release, ["k", "s"])

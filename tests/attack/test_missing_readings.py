@@ -76,7 +76,7 @@ def test_people_whom_no_row_fits_as_read_are_found_by_the_meaning() -> None:
     """A blanked cell is no missing one: whoever has a value there is still looked up as before."""
     roles = dict.fromkeys(["town", "job"], "quasi_identifying")
     truth = sf.Table.of({"town": ["A", "A", "B", None], "job": ["x", "y", "x", "y"]}, roles, missing="matches_any")
-    blanked = truth.with_frame(truth.frame.with_columns(pl.Series("town", [None, "A", "B", None])))
+    blanked = truth.replace_frame(truth.frame.with_columns(pl.Series("town", [None, "A", "B", None])))
     outcome = sf.attack.Linking().run(sf.Release(blanked, None, (), {}), truth)
     assert (outcome.facts["matched"], outcome.successes) == (4, 4)
 

@@ -24,7 +24,7 @@ def test_both_measures_are_those_of_python(desk: Desk) -> None:
     measures = desk.read("measure", *words, "--target", "disease")
     original, published = sf.Table.read("people.csv"), sf.Table.read("release.csv")
     entropy = sf.measure.class_entropy(original, published, "disease", ["age", "sex", "disease"])
-    assert measures["class_entropy"]["bits"]["all of them"]["released"] == entropy.together.released
+    assert measures["class_entropy"]["bits"]["all of them"]["release"] == entropy.joint.release
     assert measures["class_entropy"]["mean_change"] == entropy.mean_change != 0
     moved = sf.measure.joint_divergence(original, published, "disease", ["age", "sex"])
     assert measures["joint_divergence"]["disease"] == {"patterns": moved.patterns, "simple_bayes": moved.simple_bayes}

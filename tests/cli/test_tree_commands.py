@@ -63,9 +63,9 @@ def test_the_whole_way(people: Path, invoke: Invoke, monkeypatch: pytest.MonkeyP
         "people.csv", roles={"name": "identifying"} | dict.fromkeys(("age", "job", "risk"), "insensitive")
     )
     direct = train_c45(table, "risk")
-    assert decoded.splitlines()[:-1] == direct.rules().splitlines()
+    assert decoded.splitlines()[:-1] == direct.spell_rules().splitlines()
     assert "job = nurse\\ncook" in decoded
-    assert read_tree("decoded.json").rules() == direct.rules()
+    assert read_tree("decoded.json").spell_rules() == direct.spell_rules()
     assert count_nodes(direct) == len(direct.nodes)
 
 

@@ -59,7 +59,7 @@ def shuffled(data: sf.Table) -> sf.Table:
     """Every column on its own in another order: no tree is left of it."""
     chance = np.random.default_rng(2)
     columns = [column.gather(chance.permutation(len(data))) for column in data.frame.get_columns()]
-    return data.with_frame(pl.DataFrame(columns))
+    return data.replace_frame(pl.DataFrame(columns))
 
 
 def codes() -> sf.Table:
@@ -134,7 +134,7 @@ def as_starred(table: sf.Table) -> sf.Table:
         pl.when(pl.int_range(pl.len()) % 8 == 0).then(pl.lit("*")).otherwise(pl.col(name).cast(pl.String)).alias(name)
         for name in table.quasi_identifying
     ]
-    return table.with_frame(table.frame.with_columns(stars))
+    return table.replace_frame(table.frame.with_columns(stars))
 
 
 def as_grown(table: sf.Table) -> sf.Rules:

@@ -18,7 +18,7 @@ def some_silent() -> sf.Table:
     """Some people did not say what they suffer from."""
     table = people()
     silent = pl.when(pl.int_range(pl.len()) % 7 > 0).then(pl.col("disease")).alias("disease")
-    return table.with_frame(table.frame.with_columns(silent))
+    return table.replace_frame(table.frame.with_columns(silent))
 
 
 def _suppress(**options: Any) -> sf.SuppressEntries:

@@ -54,7 +54,7 @@ def draw_people(chance: Chance, rows: int = PEOPLE) -> sf.Table:
 def shuffle(chance: Chance, truth: sf.Table) -> sf.Release:
     """The people as they are, in another order."""
     rows = chance.permutation(len(truth))
-    return sf.Release(truth.with_frame(truth.frame[rows]), None, (), {}, Details(rows=rows))
+    return sf.Release(truth.replace_frame(truth.frame[rows]), None, (), {}, Details(rows=rows))
 
 
 def list_rows(table: sf.Table) -> list[Row]:
@@ -135,7 +135,7 @@ def try_minimality(chance: Chance) -> Trial:
 def try_composition(chance: Chance) -> Trial:
     """One illness is in the matching rows of both releases; the other one holds strangers too."""
     truth, release, people, rows = list_trial(chance)
-    other = truth.with_frame(pl.concat([truth.frame, forget_towns(chance, draw_people(chance)).frame]))
+    other = truth.replace_frame(pl.concat([truth.frame, forget_towns(chance, draw_people(chance)).frame]))
     other_rows = list_rows(other)
     naive = 0
     for row in people:
@@ -143,7 +143,7 @@ def try_composition(chance: Chance) -> Trial:
             other_rows[row_index]["ill"] for row_index in find_matches(row, other_rows)
         }
         naive += shared_illnesses == {row["ill"]}
-    return Trial(sf.attack.Composition().against(other), release, truth, naive)
+    return Trial(sf.attack.Composition().add_releases(other), release, truth, naive)
 
 
 def try_singling_out(chance: Chance) -> Trial:
@@ -177,7 +177,7 @@ def try_inference(chance: Chance) -> Trial:
     lows = [int(row["age"] - chance.integers(0, 5)) for row in people]
     highs = [int(row["age"] + chance.integers(0, 5)) for row in people]
     ages = pl.Series("age", [f"[{low}, {high}]" for low, high in zip(lows, highs, strict=True)])
-    release = sf.Release(truth.with_frame(truth.frame.with_columns(ages)), None, (), {})
+    release = sf.Release(truth.replace_frame(truth.frame.with_columns(ages)), None, (), {})
     by_rows = 0
     for row in people:
         fits = [lows[index] <= row["age"] <= highs[index] for index in range(PEOPLE)]
@@ -195,7 +195,7 @@ def try_swap_linkage(chance: Chance) -> Trial:
     moved = np.arange(PEOPLE)
     row_sample = chance.permutation(PEOPLE)[: PEOPLE // 3]
     moved[row_sample] = np.roll(row_sample, 1)
-    release = sf.Release(truth.with_frame(truth.frame.with_columns(truth.frame["ill"].gather(moved))), None, (), {})
+    release = sf.Release(truth.replace_frame(truth.frame.with_columns(truth.frame["ill"].gather(moved))), None, (), {})
     rows = list_rows(release.data)
     naive = sum(
         find_only_commonest([rows[row_index]["ill"] for row_index in find_matches(row, rows)]) == row["ill"]
@@ -219,7 +219,7 @@ def blank_entries(chance: Chance) -> tuple[sf.Table, sf.Release, list[Row], list
     truth = draw_people(chance, 60)
     blank_rows = np.sort(chance.permutation(60)[:20])
     ill = truth.frame["ill"].scatter(blank_rows.tolist(), None)
-    release = sf.Release(truth.with_frame(truth.frame.with_columns(ill)), None, (), {})
+    release = sf.Release(truth.replace_frame(truth.frame.with_columns(ill)), None, (), {})
     return truth, release, list_rows(release.data), blank_rows.tolist()
 
 
@@ -791,7 +791,7 @@ def try_repeated_answers(chance: Chance) -> Trial:
     true = truth.frame["ill"].to_list()
     votes = [find_only_commonest(person_answers) for person_answers in zip(*answers, strict=True)]
     naive = sum(vote == ill for vote, ill in zip(votes, true, strict=True))
-    return Trial(sf.attack.RepeatedAnswers().against(*repeats), release, truth, naive)
+    return Trial(sf.attack.RepeatedAnswers().add_releases(*repeats), release, truth, naive)
 
 
 NAIVE: dict[type[Attack], Callable[[Chance], Trial]] = {

@@ -58,7 +58,7 @@ def _count_shares(counts: Counter[str]) -> list[float]:
     return [count / counts.total() for count in counts.values()]
 
 
-def _find_largest_ratio(counts: Counter[str], l: int) -> float:  # noqa: E741
+def _find_largest_ratio(counts: Counter[str], l: int) -> float:
     ordered = sorted(counts.values(), reverse=True)
     rest = sum(ordered[l - 1 :])
     return ordered[0] / rest if len(ordered) >= l and rest else inf

@@ -52,22 +52,22 @@ _TERMS = frozenset({"derived", "proven"})
 _PAIRS = {"left": "right", "before": "after", "after": "before"}
 """Words that say enough beside the other one: two sides, two moments."""
 WRITTEN = {
-    "Accuracy": {"kept", "released"}, "AnonymityDetails": {"checked", "examined"}, "AnswerChannel": {"memoized"},
+    "AnswerChannel": {"memoized"},
     "BackgroundKnowledge": {"excluded"}, "BetaLikeness": {"enhanced"}, "CertifiedAttack": {"guessing"},
     "CertifiedChange": {"starred"}, "CertifiedClaim": {"measured"}, "CertifiedSuppression": {"why"},
     "CertifiedVerdict": {"accepted", "unchecked"},
-    "Change": {"starred"}, "ClassEntropy": {"together"}, "ColumnDifference": {"blanked", "filled", "suppressed"},
-    "ColumnKey": {"rising"}, "Composition": {"against"}, "CopiedRecords": {"known", "within"},
-    "Details": {"suppressed"}, "EncodeBloom": {"keyed"}, "EntropyChange": {"released"},
-    "EntryDetails": {"exposed", "hidden"}, "Finding": {"measured"}, "HidingDetails": {"left", "pruned"},
+    "Change": {"starred"}, "ColumnDifference": {"blanked", "filled", "suppressed"},
+    "ColumnKey": {"rising"}, "CopiedRecords": {"known", "within"},
+    "Details": {"suppressed"}, "EncodeBloom": {"keyed"},
+    "EntryDetails": {"hidden"}, "Finding": {"measured"},
     "Inference": {"known"}, "LikeliestAnswer": {"known"}, "Linkability": {"known"}, "Manifest": {"kept"},
     "NodeCount": {"accepted", "checked"}, "NumberLaw": {"achieved"}, "OutgoingCertificate": {"created"},
-    "Partition": {"relaxed"}, "PatternDetails": {"added"}, "Policy": {"about"}, "PrivateEntries": {"where"},
-    "Randomness": {"seeded"}, "Reconstruction": {"stopped"}, "RepeatedAnswers": {"against", "by"},
+    "Partition": {"relaxed"}, "Policy": {"about"}, "PrivateEntries": {"where"},
+    "Randomness": {"seeded"}, "RepeatedAnswers": {"by"},
     "ReportPages": {"outgoing"}, "RolesSection": {"identifying"}, "Run": {"published"},
-    "SequenceDetails": {"moved"}, "SideEffects": {"added", "exposed", "removed"}, "Statement": {"learnt"},
-    "SupportChanges": {"lost"}, "SwapDetails": {"changed"}, "Table": {"identifying"},
-    "TreeTransformer": {"required"}, "Uniques": {"both"}, "Verdict": {"accepted", "unchecked"},
+    "SideEffects": {"added", "exposed", "removed"},
+    "Table": {"identifying"},
+    "TreeTransformer": {"required"}, "Verdict": {"accepted", "unchecked"},
 }  # fmt: skip
 """Class → names that policies, certificates, records, pages, users or other libraries write."""
 

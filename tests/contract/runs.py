@@ -140,4 +140,4 @@ def other_truths(data: Any, rows: int = 20) -> Any:
             for shift, column in enumerate(frame, 1)
         ]
     )
-    return data.with_frame(pl.concat([head, frame.tail(-rows)]))
+    return data.replace_frame(pl.concat([head, frame.tail(-rows)]))

@@ -71,6 +71,7 @@ def test_a_module_is_built_by_the_rules(path: Path) -> None:
     check_arguments(tree)
     check_names(tree)
     check_named_results(tree)
+    check_reasons(text)
     if path.parent != SOURCE / "kernels":
         check_compiler(tree)
         check_results(text)
@@ -127,6 +128,19 @@ def check_names(tree: ast.Module) -> None:
         "constant such as MOST_ROWS, a class such as ColumnPrices, a flag such as is_kept; "
         "what must be called so because users or files do, is listed in tests/contract/plain_names.py"
     )
+
+
+_SILENCED = re.compile(r"# (type: ignore|noqa)\b(?>(?:\[[a-z, -]+\]|: [A-Z]+[0-9]+(?:, [A-Z]+[0-9]+)*)?)(?!  [#(])")
+
+
+def check_reasons(text: str) -> None:
+    """Stop if a type checker or a linter is silenced in one line, and nobody says why."""
+    for line, words in enumerate(text.splitlines(), start=1):
+        silenced = _SILENCED.search(words)
+        assert silenced is None, (
+            f"line {line}: say why # {silenced and silenced[1]} is right there, as in # type: ignore[arg-type]  # a "
+            "column of numbers; better, write what needs no exception"
+        )
 
 
 UNNAMED = {
@@ -303,6 +317,10 @@ def test_what_is_against_the_rules_is_noticed() -> None:
         "def f(given: Annotated[str, typer.Option()], shown: options.Shown): pass",
     ):
         check_names(ast.parse(code))
+    for code in ("x = 1  # noqa: E741", "x = 1  # type: ignore[arg-type]", "x = 1  # noqa", "x = 1  # type: ignore"):
+        with pytest.raises(AssertionError, match="line 1: say why"):
+            check_reasons(code)
+    check_reasons("x = 1  # type: ignore[misc, valid-type]  # untyped\nx = 2  # noqa: E741, A002  (the paper's word)")
     for code in (
         "def count() -> tuple[int, str]: pass",
         "def count() -> Iterator[tuple[int, int, int]] | None: pass",

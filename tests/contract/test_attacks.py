@@ -40,7 +40,7 @@ def noise(data: Any) -> sf.Release:
     columns = [
         data.frame[name].gather(chance.integers(0, len(data), len(data))).alias(name) for name in data.frame.columns
     ]
-    return sf.Release(data.with_frame(pl.DataFrame(columns)), None, (), {})
+    return sf.Release(data.replace_frame(pl.DataFrame(columns)), None, (), {})
 
 
 @parametrize_examples

@@ -26,7 +26,7 @@ OF_SECRETS: tuple[Callable[[sf.Table], sf.Attack], ...] = (
     lambda _: sf.attack.Inference(column="ill", neighbours=3),
     lambda _: sf.attack.CopiedRecords(columns="ill"),
     lambda _: sf.attack.SwapLinkage(column="ill"),
-    lambda table: sf.attack.Composition(column="ill").against(table),
+    lambda table: sf.attack.Composition(column="ill").add_releases(table),
 )
 """Attacks on a sensitive column."""
 
@@ -85,7 +85,7 @@ def test_what_true_rows_tell_is_right_at_least_as_often_as_a_blind_guess(
 def test_who_guesses_about_everybody_is_never_below(seed: int) -> None:
     """Rows whose cells do not belong together: an attack that may guess does not believe them."""
     table = draw_paid_people(seed)
-    mixed = table.with_frame(table.frame.with_columns(table.frame["ill"].shuffle(seed=seed)))
+    mixed = table.replace_frame(table.frame.with_columns(table.frame["ill"].shuffle(seed=seed)))
     for attack in (
         sf.attack.BackgroundKnowledge(column="ill", excluded=0),
         sf.attack.BackgroundKnowledge(column="ill"),

@@ -129,7 +129,7 @@ def explain_finding(release: sf.Release, table: sf.Table, finding: Finding) -> s
     rows = []
     for row, own_row in enumerate(own_rows):
         data, details = (
-            release.data.with_frame(release.data.frame[[row]]),
+            release.data.replace_frame(release.data.frame[[row]]),
             replace(release.details, rows=np.array([own_row])),
         )
         with suppress(sf.SfumatoError):

@@ -179,7 +179,7 @@ FEW_ROWS = 12
 def list_few_row_limits(example: Example) -> list[list[tuple[str, str]]]:
     """The limits of releases of a few rows, for some seeds; none if there are too few to protect."""
     data = example.data()
-    few = data.with_frame(data.frame.head(FEW_ROWS))
+    few = data.replace_frame(data.frame.head(FEW_ROWS))
     try:
         releases = [released(example, few, seed) for seed in (1, 2, 3)]
     except sf.SfumatoError:
@@ -212,7 +212,7 @@ def repeat_rows(table: sf.Table) -> sf.Table:
     copies = [
         table.frame.with_columns(pl.col(table.identifying).cast(pl.String) + f" {number}") for number in range(times)
     ]
-    return table.with_frame(pl.concat(copies))
+    return table.replace_frame(pl.concat(copies))
 
 
 def measure_noise(law: Mapping[str, Any], before: pl.Series, after: pl.Series) -> float:

@@ -110,7 +110,7 @@ def test_a_broken_claim_is_told_from_a_false_statement(monkeypatch: pytest.Monke
     made, claims = make_once(example), ClaimBroken("claims did not hold on the written file")
     assert "in memory it holds" in explain_broken(example, claims)
     assert "ChangeKind" in explain_broken(example, ClaimBroken("what is stated is not what happened"))
-    originals = made.release.data.with_frame(made.data.frame.drop("name"))
+    originals = made.release.data.replace_frame(made.data.frame.drop("name"))
     forged = made._replace(release=replace(made.release, data=originals))
     monkeypatch.setattr("tests.contract.test_changes.make_once", lambda _: forged)
     assert "in memory, numbers_between_steps does not hold either" in explain_broken(example, claims)
@@ -221,7 +221,7 @@ def test_labels_that_are_values_of_the_originals_are_noticed() -> None:
     tree = [["Rome", "Italy"], ["Milan", "Italy"], ["Monaco", "Monaco"]]
     original = sf.Table.of({"a": ["Rome", "Milan", "Monaco"]}, {"a": "quasi_identifying"}, {"a": tree})
     for cells, shown in ((["Italy", "Italy", "*"], 0), (["Italy", "Italy", "Monaco"], 1), (["Rome", "Italy", "*"], 1)):
-        differences = measure_changes(original, original.with_frame(pl.DataFrame({"a": cells})))
+        differences = measure_changes(original, original.replace_frame(pl.DataFrame({"a": cells})))
         assert differences["a"].published_originals == shown
         refuse_false_statements([Change("a", ChangeKind.PARTLY_GENERALIZED, "some")], differences)
         if shown:

@@ -55,7 +55,7 @@ def mix(data: Any) -> Any:
     chance = np.random.default_rng(5)
     if isinstance(data, sf.Table):
         columns = [column.gather(chance.permutation(len(data))) for column in data.frame.get_columns()]
-        return data.with_frame(pl.DataFrame(columns))
+        return data.replace_frame(pl.DataFrame(columns))
     lists = data.to_lists()
     item_columns = {item: chance.permutation([item in basket for basket in lists]) for item in data.items}
     return type(data).of([[item for item in item_columns if item_columns[item][row]] for row in range(len(lists))])
@@ -68,7 +68,7 @@ def lower_tops(table: sf.Table) -> sf.Table:
         values = column.drop_nulls().unique().sort()
         moved = (column.dtype.is_numeric() or column.dtype == pl.Date) and len(values) > 2
         lowered.append(column.replace(values[-1], values[-2]) if moved else column)
-    return table.with_frame(pl.DataFrame(lowered))
+    return table.replace_frame(pl.DataFrame(lowered))
 
 
 def lengthen_texts(table: sf.Table) -> sf.Table:
@@ -120,7 +120,7 @@ def list_other_sizes(table: sf.Table) -> Iterator[sf.Table]:
     """The first rows of a table, some of its rows, and each of its rows twice."""
     size = len(table)
     for rows in ([0], range(12), range(0, size, 3), [*range(size), *range(size)]):
-        yield table.with_frame(table.frame[[row for row in rows if row < size]])
+        yield table.replace_frame(table.frame[[row for row in rows if row < size]])
 
 
 def find_sized_limits(example: Example, first: Release) -> list[tuple[str, str]]:

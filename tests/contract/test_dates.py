@@ -96,7 +96,7 @@ def test_a_day_that_no_claim_is_about_is_noticed(monkeypatch: pytest.MonkeyPatch
 
     def show(self: sf.Microaggregate, data: sf.Table, randomness: Any = None) -> sf.Release:
         release = protect(self, data, randomness=randomness)
-        return replace(release, data=release.data.with_frame(data.frame.select(release.data.frame.columns)))
+        return replace(release, data=release.data.replace_frame(data.frame.select(release.data.frame.columns)))
 
     for way, words in ((claim_nothing, "breaks no claim"), (overflow, "OverflowError"), (show, "does not hold")):
         monkeypatch.setattr(sf.Microaggregate, "protect", way)
@@ -152,7 +152,7 @@ def test_another_spelling_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def respell(self: sf.Microaggregate, data: sf.Table, randomness: Any = None) -> sf.Release:
         release = protect(self, data, randomness=randomness)
         days = release.data.frame[dated.column].str.to_date("%d.%m.%Y").dt.strftime("%Y-%m-%d")
-        return replace(release, data=release.data.with_frame(release.data.frame.with_columns(days)))
+        return replace(release, data=release.data.replace_frame(release.data.frame.with_columns(days)))
 
     def read(self: sf.Microaggregate, data: sf.Table, randomness: Any = None) -> sf.Release:
         assert data.frame[dated.column].str.to_date("%Y-%m-%d").count()
@@ -170,7 +170,7 @@ def test_missing_dates_in_text_that_are_filled_are_noticed(monkeypatch: pytest.M
 
     def fill(self: sf.GroupRareValues, data: sf.Table, randomness: Any = None) -> sf.Release:
         filled = data.frame[dated.column].fill_null(strategy="forward")
-        return protect(self, data.with_frame(data.frame.with_columns(filled)), randomness=randomness)
+        return protect(self, data.replace_frame(data.frame.with_columns(filled)), randomness=randomness)
 
     monkeypatch.setattr(sf.GroupRareValues, "protect", fill)
     assert "is not what happened to it" in explain_spelling(dated, "%d.%m.%Y", is_holed=True)
@@ -259,7 +259,7 @@ def test_early_days_and_words_that_nobody_minds_are_noticed(monkeypatch: pytest.
         if data.frame[dated.column].max() > date(1900, 1, 1):  # type: ignore[operator]
             return release
         column = data.frame[dated.column]
-        return replace(release, data=release.data.with_frame(release.data.frame.with_columns(column)))
+        return replace(release, data=release.data.replace_frame(release.data.frame.with_columns(column)))
 
     monkeypatch.setattr(sf.Microaggregate, "protect", claim_nothing)
     assert "a word in place of a date" in explain_word(dated)

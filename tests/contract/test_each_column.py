@@ -51,7 +51,9 @@ def breaks(result: Made, claim: Claim, forged: pl.Series) -> bool:
     frame = result.release.data.frame
     if forged.to_list() == frame[forged.name].to_list():
         return False
-    release = replace(result.release, data=result.release.data.with_frame(frame.with_columns(forged)), claims=(claim,))
+    release = replace(
+        result.release, data=result.release.data.replace_frame(frame.with_columns(forged)), claims=(claim,)
+    )
     try:
         return not sf.check(release, result.data)[0].holds
     except (sf.SfumatoError, ValueError):  # it stops the release
@@ -223,7 +225,7 @@ def test_exchanged_ends_are_tried() -> None:
 def test_other_parts_of_a_text_are_tried() -> None:
     result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
     short = result.release.data.frame.with_columns(pl.col("disease").str.slice(0, 3))
-    cut = result._replace(release=replace(result.release, data=result.release.data.with_frame(short)))
+    cut = result._replace(release=replace(result.release, data=result.release.data.replace_frame(short)))
     forged_texts, text = [forged[-1] for forged in crop_cell(cut, "disease")], result.originals["disease"][-1]
     assert {text[:2], text[:4], text[-3:], text[1:4]} == {*forged_texts}
 
@@ -417,7 +419,7 @@ def test_a_check_notices_one_wrong_cell(kind: type[sf.Method]) -> None:
 
 def measure_forged(result: Made, claim: Claim, forged: pl.Series) -> float:
     """What the claim's check measures if one column is forged; 0 if it refuses it."""
-    data = result.release.data.with_frame(result.release.data.frame.with_columns(forged))
+    data = result.release.data.replace_frame(result.release.data.frame.with_columns(forged))
     try:
         return float(sf.check(replace(result.release, data=data, claims=(claim,)), result.data)[0].measured or 0)
     except (sf.SfumatoError, ValueError):
@@ -563,7 +565,7 @@ def find_crash(result: Made, claim: Claim, name: str) -> str:
     """How a check ends that meets other cells in a column than the method's; empty if it measures or refuses them."""
     frame = result.release.data.frame
     for column in list_other_columns(frame[name]):
-        data = result.release.data.with_frame(frame.with_columns(column))
+        data = result.release.data.replace_frame(frame.with_columns(column))
         try:
             sf.check(replace(result.release, data=data, claims=(claim,)), result.data)
         except sf.SfumatoError as error:  # `measure_claim` takes a ValueError for an argument that is missing
@@ -664,7 +666,7 @@ def test_a_check_that_skips_the_ends_is_noticed(monkeypatch: pytest.MonkeyPatch)
             row for row, cell in enumerate(evidence.published_data.frame["age"]) if ends[0] + 2 < cell < ends[1] - 2
         ]
         published, original = (
-            table.with_frame(table.frame[rows]) for table in (evidence.published_data, evidence.original)
+            table.replace_frame(table.frame[rows]) for table in (evidence.published_data, evidence.original)
         )
         return whole.measure(replace(evidence, published_data=published, original=original, rows=None), arguments)
 
@@ -701,7 +703,7 @@ def test_a_check_of_some_rows_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     whole = checks.CHECKS[claim.measure]
 
     def measure_head(evidence: checks.Evidence, arguments: Mapping[str, Any]) -> Number:
-        published, original = (t.with_frame(t.frame.head(50)) for t in (evidence.published_data, evidence.original))
+        published, original = (t.replace_frame(t.frame.head(50)) for t in (evidence.published_data, evidence.original))
         return whole.measure(replace(evidence, published_data=published, original=original, rows=None), arguments)
 
     monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, replace(whole, measure=measure_head))

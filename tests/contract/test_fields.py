@@ -182,7 +182,7 @@ def test_a_number_outside_that_crashes_is_noticed(monkeypatch: pytest.MonkeyPatc
 
     def publish_nothing(self: sf.GroupRareValues, data: sf.Table, randomness: Any = None) -> sf.Release:
         release = protect(self, data, randomness)
-        return replace(release, data=release.data.with_frame(release.data.frame.clear()))
+        return replace(release, data=release.data.replace_frame(release.data.frame.clear()))
 
     monkeypatch.setattr(sf.GroupRareValues, "protect", divide)
     assert "is accepted, and `protect` crashes" in explain_outside_value(example, "min_count", 30)

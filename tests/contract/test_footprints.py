@@ -64,7 +64,7 @@ def list_other_cells(made: Made, name: str) -> Iterator[pl.Series]:
 def is_decisive(made: Made, columns: list[pl.Series]) -> bool:
     """Whether other columns or rows are published otherwise, by the same chance, if some columns of the data differ."""
     try:
-        other = released(made.example, made.data.with_frame(made.data.frame.with_columns(columns)))
+        other = released(made.example, made.data.replace_frame(made.data.frame.with_columns(columns)))
     except sf.SfumatoError:
         return True
     names = [column.name for column in columns]
@@ -140,7 +140,7 @@ def find_unsaid_needs(made: Made) -> str:
             refuse_misfits([sf.RoundNumbers(columns=(name,), step=1), made.example.subject], table)
         except sf.PolicyError:
             continue
-        scrambled = table.with_frame(table.frame.with_columns(next(list_other_cells(made, name))))
+        scrambled = table.replace_frame(table.frame.with_columns(next(list_other_cells(made, name))))
         try:
             release = released(made.example, scrambled)
             if name in table.identifying or not all(finding.holds for finding in sf.check(release, table)):

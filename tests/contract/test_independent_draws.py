@@ -156,7 +156,7 @@ def list_outcomes(made: Made, name: str) -> list[list[Any]]:
     """What is published in each of a few rows, seed by seed; none if they are refused, or are not those rows."""
     few = made.data.frame.head(FEW_ROWS)
     for frame in (few.with_columns(tell_apart(few[name])), few):
-        table = made.data.with_frame(frame)
+        table = made.data.replace_frame(frame)
         try:
             releases = [released(made.example, table, seed) for seed in range(1, MANY_SEEDS + 1)]
         except sf.SfumatoError:
@@ -215,7 +215,7 @@ def test_noise_that_is_the_same_in_two_columns_is_noticed() -> None:
             first, others = self.columns[0], self.columns[1:]
             added = release.data.frame[first] - data.frame[first]
             frame = release.data.frame.with_columns((data.frame[name] + added).alias(name) for name in others)
-            return replace(release, data=release.data.with_frame(frame))
+            return replace(release, data=release.data.replace_frame(frame))
 
     example = next(example for example in METHOD_EXAMPLES if example.name == "add noise")
     copied = replace(example, subject=CopiedNoise.model_validate(dict(example.subject)))
@@ -232,7 +232,7 @@ def test_codes_that_are_the_same_in_two_columns_are_noticed() -> None:
         def protect(self, data: sf.Table, key: Any = None, randomness: Any = None) -> Any:  # type: ignore[override]
             release = super().protect(data, key, randomness)
             frame = release.data.frame.with_columns(release.data.frame["age"].alias("age twin"))
-            return replace(release, data=release.data.with_frame(frame))
+            return replace(release, data=release.data.replace_frame(frame))
 
     example = next(example for example in METHOD_EXAMPLES if example.name == "encode for trees, some columns")
     same = replace(example, subject=SameCodes.model_validate(dict(example.subject)))
@@ -251,7 +251,7 @@ def test_rows_that_move_together_are_noticed() -> None:
             release = super().protect(data, randomness)
             steps = int((randomness or Randomness.secure()).generator().integers(1, len(data)))
             moved_cells = data.frame["disease"].gather(np.roll(np.arange(len(data)), steps))
-            return replace(release, data=release.data.with_frame(release.data.frame.with_columns(moved_cells)))
+            return replace(release, data=release.data.replace_frame(release.data.frame.with_columns(moved_cells)))
 
     made = make_once(next(example for example in METHOD_EXAMPLES if example.subject.method == "swap_confidential"))
     rotated = replace(made.example, subject=Rotated.model_validate(dict(made.example.subject)))

@@ -36,7 +36,7 @@ def put_odd_words(result: Made, names: list[str]) -> sf.Table:
     rows = range(0, len(result.data), 7)
     columns = [result.data.frame[name].scatter(list(rows), ODD_WORD) for name in names]
     trees = {name: tree for name, tree in result.data.hierarchies.items() if name not in names}
-    table: sf.Table = result.data.with_frame(result.data.frame.with_columns(columns))
+    table: sf.Table = result.data.replace_frame(result.data.frame.with_columns(columns))
     return replace(table, hierarchies=MappingProxyType(trees))
 
 
@@ -85,7 +85,7 @@ def test_hierarchies_stay_with_their_columns(example: Example) -> None:
     lost_trees = find_lost_trees(make_once(example))
     assert not lost_trees, (
         f"{type(example.subject).__name__}: the release has no hierarchy of {sorted(lost_trees)}, by which its "
-        "labels are read: make it by `data.with_frame(frame)`"
+        "labels are read: make it by `data.replace_frame(frame)`"
     )
 
 

@@ -248,7 +248,7 @@ MANY_ROWS = 5000
 
 def repeat_table(table: sf.Table, times: int) -> sf.Table:
     """The rows of a table, one copy after the other."""
-    return table.with_frame(pl.concat([table.frame] * times))
+    return table.replace_frame(pl.concat([table.frame] * times))
 
 
 def repeat_release(made: Made) -> Made:
@@ -298,7 +298,7 @@ def treats_rows_alone(made: Made) -> bool:
     if not all(kind.meaning.read_rule for kind in stated_kinds):
         return False
     for rows in ([*range(size // 2)], [*range(size // 2, size)], [*range(0, size, 7)]):
-        part = try_release(made.example, made.data.with_frame(made.data.frame[rows])).release
+        part = try_release(made.example, made.data.replace_frame(made.data.frame[rows])).release
         if part is None or not part.data.frame.equals(published[rows]):
             return False
     return True
@@ -371,12 +371,12 @@ def test_a_method_that_keeps_a_narrow_type_or_changes_its_rule_is_noticed(monkey
     def keep_type(self: sf.RoundNumbers, data: sf.Table, randomness: Any = None) -> sf.Release:
         release = protect(self, data, randomness=randomness)
         narrow = release.data.frame.with_columns(release.data.frame["age"].cast(data.frame["age"].dtype))
-        return replace(release, data=release.data.with_frame(narrow))
+        return replace(release, data=release.data.replace_frame(narrow))
 
     def keep_many(self: sf.RoundNumbers, data: sf.Table, randomness: Any = None) -> sf.Release:
         release = protect(self, data, randomness=randomness)
         original = data.frame.select(release.data.frame.columns)
-        return replace(release, data=release.data.with_frame(original)) if len(data) > MANY_ROWS else release
+        return replace(release, data=release.data.replace_frame(original)) if len(data) > MANY_ROWS else release
 
     for result, kind in ((made, pl.Int8), (decimal, pl.Float32)):
         column = next(narrow for narrow in narrow_column(result.data.frame["age"]) if narrow.dtype == kind)

@@ -93,7 +93,7 @@ def test_no_column_or_index_is_added(example: Example) -> None:
     assert len(release.data) <= len(data), "there are more rows than in the originals"
     assert release.data.source == data.source, (
         f"{type(example.subject).__name__} makes a table anew, and what is known of its columns is lost (hierarchies, "
-        "spellings of dates, labels): make it by `data.with_frame(frame)`"
+        "spellings of dates, labels): make it by `data.replace_frame(frame)`"
     )
     kept_columns = [change.column for change in release.changes if change.kind is ChangeKind.KEPT]
     turned = [
@@ -104,10 +104,10 @@ def test_no_column_or_index_is_added(example: Example) -> None:
     ]
     assert not turned, (
         f"{type(example.subject).__name__} says that it keeps columns, and publishes them as another type: "
-        f"{', '.join(turned)}: publish them as they are, by `data.with_frame`"
+        f"{', '.join(turned)}: publish them as they are, by `data.replace_frame`"
     )
     assert dict(release.data.roles) == {name: data.roles[name] for name in expected}, (
-        f"{type(example.subject).__name__} gives columns other roles than the policy: keep them, by `data.with_frame`"
+        f"{type(example.subject).__name__} gives columns other roles than the policy: keep them by `data.replace_frame`"
     )
 
 
@@ -240,7 +240,7 @@ BROKEN_BY_THEIR_OWN_TESTS = {
 
 def test_checks_that_count_see_what_is_not_there() -> None:
     people = sf.Table.of({"age": ["31", "32", "33", "34"]}, {"age": "quasi_identifying"})
-    stars = people.with_frame(pl.DataFrame({"age": ["*"]}))
+    stars = people.replace_frame(pl.DataFrame({"age": ["*"]}))
     evidence = Evidence(stars, people)
     assert CHECKS["suppressed_share"](evidence, {"starred_rows": "suppressed"}) == 1.0
     assert CHECKS["left_out_share"](evidence, {}) == 0.75
@@ -302,8 +302,8 @@ def test_it_is_truthful_if_it_says_so(example: Example) -> None:
     names, rows = list(data.quasi_identifying), release.details["rows"]
     originals, published_frame = data.frame.select(names), release.data.frame.select(names)
     blanks = [pl.coalesce(published_frame[name].cast(pl.String), spell_cells(originals[name][rows])) for name in names]
-    published = release.data.with_frame(published_frame.with_columns(blanks))  # what is blank says nothing
-    untrue = sf.measure.untrue_cells(published, data.with_frame(originals), rows)
+    published = release.data.replace_frame(published_frame.with_columns(blanks))  # what is blank says nothing
+    untrue = sf.measure.untrue_cells(published, data.replace_frame(originals), rows)
     assert example.subject.truthful is (untrue == 0), (
         f"{untrue} quasi-identifying cells are neither their original nor a label of it: if that is meant, say "
         "truthful = False; else repair the cells, or details.rows"
@@ -416,7 +416,7 @@ def test_its_footprint_is_true(example: Example) -> None:
 @parametrize_examples
 def test_nothing_to_protect_is_refused(example: Example) -> None:
     data = example.data()
-    empty_data = data.with_frame(data.frame.clear()) if isinstance(data, sf.Table) else type(data).of([])
+    empty_data = data.replace_frame(data.frame.clear()) if isinstance(data, sf.Table) else type(data).of([])
     cure = "refuse data without a row in `protect`, before any work, with a DataError that says so"
     try:
         released(example, empty_data)
@@ -431,7 +431,7 @@ def test_nothing_to_protect_is_refused(example: Example) -> None:
 @parametrize_examples
 def test_few_rows_are_protected_or_refused(example: Example, rows: int) -> None:
     data = example.data()
-    few = data.with_frame(data.frame.head(rows)) if isinstance(data, sf.Table) else None
+    few = data.replace_frame(data.frame.head(rows)) if isinstance(data, sf.Table) else None
     few = type(data).of(data.to_lists()[:rows]) if few is None and hasattr(data, "to_lists") else few
     if few is None:
         return  # patterns have no rows

@@ -41,13 +41,13 @@ def remove_cells(table: sf.Table, names: list[str], step: int = 9) -> sf.Table:
         column = table.frame[name]
         mask = pl.Series([row % step != index % step for row in range(len(column))])
         holed.append(column.zip_with(mask, column.clear(len(column))))
-    return table.with_frame(table.frame.with_columns(holed))
+    return table.replace_frame(table.frame.with_columns(holed))
 
 
 def remove_cell(table: sf.Table, name: str, row: int) -> sf.Table:
     """The table without one cell."""
     column = table.frame[name]
-    return table.with_frame(
+    return table.replace_frame(
         table.frame.with_columns(pl.concat([column.head(row), column.clear(1), column.slice(row + 1)]))
     )
 
@@ -119,7 +119,7 @@ def test_a_made_up_value_is_noticed() -> None:
     table = remove_cells(example.data(), ["age"])
     release = released(example, table)
     assert explain_lost_gaps(release, table) == ""
-    zeros = release.data.with_frame(release.data.frame.with_columns(pl.col("age").fill_null(0)))
+    zeros = release.data.replace_frame(release.data.frame.with_columns(pl.col("age").fill_null(0)))
     wrong = explain_lost_gaps(replace(release, data=zeros), table)
     assert (
         '"age" is stated as "rounded to multiples of a step", and 45 of 400 cells were empty and have a value' in wrong

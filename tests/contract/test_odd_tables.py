@@ -49,7 +49,7 @@ def take_example(name: str) -> Example:
 def put_column(table: sf.Table, column: pl.Series) -> sf.Table:
     """The table with other cells in a column, which its hierarchy does not know."""
     hierarchies = {name: tree for name, tree in table.hierarchies.items() if name != column.name}
-    return replace(table.with_frame(table.frame.with_columns(column)), hierarchies=MappingProxyType(hierarchies))
+    return replace(table.replace_frame(table.frame.with_columns(column)), hierarchies=MappingProxyType(hierarchies))
 
 
 class Trial(NamedTuple):
@@ -105,7 +105,7 @@ def explain_empty_column(example: Example, name: str) -> str:
     cure = "leave missing cells missing, and let checks leave them out; or refuse the column with a DataError"
     table = make_once(example).data
     for kind in dict.fromkeys([table.frame[name].dtype, pl.String()]):
-        empty = table.with_frame(table.frame.with_columns(pl.Series(name, [None] * len(table), dtype=kind)))
+        empty = table.replace_frame(table.frame.with_columns(pl.Series(name, [None] * len(table), dtype=kind)))
         trial = try_release(example, empty)
         fault = f"it crashes ({trial.crash})" if trial.crash else ""
         fault = find_fault(trial.release, empty) if trial.release else fault
@@ -133,7 +133,7 @@ def test_a_crash_on_an_empty_column_is_noticed(monkeypatch: pytest.MonkeyPatch) 
     def fill(self: sf.RoundNumbers, data: sf.Table, randomness: Any = None) -> sf.Release:
         release = protect(self, data, randomness=randomness)
         zeros = release.data.frame.with_columns(pl.col("age").fill_null(0))
-        return replace(release, data=release.data.with_frame(zeros))
+        return replace(release, data=release.data.replace_frame(zeros))
 
     monkeypatch.setattr(sf.RoundNumbers, "protect", divide)
     assert "it crashes (ZeroDivisionError" in explain_empty_column(example, "age")
@@ -204,9 +204,9 @@ def test_a_column_that_is_skipped_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
     assert explain_skipped_words(example, "age") == explain_infinite_cell(example, "age") == ""
 
     def skip(self: sf.RoundNumbers, data: sf.Table, randomness: Any = None) -> sf.Release:
-        zeros = data.with_frame(data.frame.with_columns(pl.lit(0).alias("age")))
+        zeros = data.replace_frame(data.frame.with_columns(pl.lit(0).alias("age")))
         release = protect(self, zeros, randomness=randomness)
-        return replace(release, data=release.data.with_frame(release.data.frame.with_columns(data.frame["age"])))
+        return replace(release, data=release.data.replace_frame(release.data.frame.with_columns(data.frame["age"])))
 
     monkeypatch.setattr(sf.RoundNumbers, "protect", skip)
     assert "published as they are" in explain_skipped_words(example, "age")
@@ -281,7 +281,7 @@ def test_a_name_that_is_split_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
     def skip(self: sf.RoundNumbers, data: sf.Table, randomness: Any = None) -> sf.Release:
         release = protect(self, data, randomness=randomness)
         original_columns = [data.frame[name] for name in self.columns if not name.isascii()]
-        return replace(release, data=release.data.with_frame(release.data.frame.with_columns(original_columns)))
+        return replace(release, data=release.data.replace_frame(release.data.frame.with_columns(original_columns)))
 
     monkeypatch.setattr(sf.RoundNumbers, "protect", split)
     assert "it refuses or crashes" in explain_odd_name(example, "age")
@@ -315,7 +315,7 @@ def test_a_refusal_names_the_column_and_the_cure(example: Example) -> None:
     for index, name in enumerate(choose_columns(result)):
         tables = [put_odd_cell(result.data, name, cell) for cell in list_odd_cells(result.data.frame[name])]
         other_columns = list_other_columns(name, len(result.data)) if index == 0 else ()
-        tables += [result.data.with_frame(result.data.frame.with_columns(column)) for column, _ in other_columns]
+        tables += [result.data.replace_frame(result.data.frame.with_columns(column)) for column, _ in other_columns]
         for table in (*tables, remove_cells(result.data, [name])):
             refusal = try_release(example, table).refusal
             wrong = explain_refusal(refusal, name) if refusal else ""
@@ -349,7 +349,7 @@ def find_telling_check(result: Made, name: str, cell: OddCell) -> str:
     frame = result.release.data.frame
     words = frame[name].cast(pl.String)
     odd = pl.concat([words.head(-1), pl.Series(name, [cell.value], dtype=pl.String)])
-    data = result.release.data.with_frame(frame.with_columns(odd))
+    data = result.release.data.replace_frame(frame.with_columns(odd))
     for claim in result.release.claims:
         try:
             sf.check(replace(result.release, data=data, claims=(claim,)), result.data)

@@ -73,7 +73,7 @@ def test_a_text_that_is_treated_otherwise_is_noticed(monkeypatch: pytest.MonkeyP
     def strip(self: sf.GroupRareValues, data: sf.Table, randomness: Any = None) -> sf.Release:
         release = protect(self, data, randomness=randomness)
         stripped = release.data.frame.with_columns(pl.col(name).str.strip_chars())
-        return replace(release, data=release.data.with_frame(stripped))
+        return replace(release, data=release.data.replace_frame(stripped))
 
     monkeypatch.setattr(sf.GroupRareValues, "protect", strip)
     assert "nothing was released" in explain_odd_texts(example, name)

@@ -47,7 +47,7 @@ def shrink_numbers(table: sf.Table) -> sf.Table:
 
 def keep_few_rows(table: sf.Table) -> sf.Table:
     """The first rows alone."""
-    return table.with_frame(table.frame.head(FEW_ROWS))
+    return table.replace_frame(table.frame.head(FEW_ROWS))
 
 
 def make_with(result: Made, alter: Callable[[sf.Table], sf.Table]) -> Made | None:
@@ -112,7 +112,8 @@ def test_a_check_that_forgets_negative_numbers_is_noticed(monkeypatch: pytest.Mo
         ) -> Number:
             rows = evidence.published_data.frame.with_row_index("row").filter(pl.col("age").cast(pl.Float64) > 0)["row"]
             published, original = (
-                table.with_frame(table.frame[rows.to_list()]) for table in (evidence.published_data, evidence.original)
+                table.replace_frame(table.frame[rows.to_list()])
+                for table in (evidence.published_data, evidence.original)
             )
             return measure(replace(evidence, published_data=published, original=original, rows=None), arguments)
 

@@ -165,6 +165,6 @@ def test_a_rule_for_texts_refuses_numbers_or_keeps_them(kind: type[sf.Method]) -
 def test_numbers_that_became_texts_are_noticed() -> None:
     result = make_once(ROUNDED)
     assert find_numbers_as_text(result, "age") is None
-    texts = result.release.data.with_frame(result.release.data.frame.with_columns(pl.col("age").cast(pl.String)))
+    texts = result.release.data.replace_frame(result.release.data.frame.with_columns(pl.col("age").cast(pl.String)))
     turned = result._replace(release=replace(result.release, data=texts))
     assert find_numbers_as_text(turned, "age") is ChangeKind.ROUNDED

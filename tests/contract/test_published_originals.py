@@ -31,7 +31,7 @@ def give_own_values(table: sf.Table, name: str) -> sf.Table:
     """The table with other values in a column: each person has their own, of nine digits, or of one to nine letters."""
     kind = table.frame[name].dtype
     values = pl.Series(name, draw_numbers(len(table))).cast(kind) if kind.is_numeric() else draw_words(len(table))
-    return table.with_frame(table.frame.with_columns(pl.Series(name, values)))
+    return table.replace_frame(table.frame.with_columns(pl.Series(name, values)))
 
 
 @cache

@@ -59,7 +59,7 @@ def put_odd_cell(table: sf.Table, name: str, cell: OddCell) -> sf.Table:
     if isinstance(cell.value, float) and not isfinite(cell.value):
         values = [SECRET_NUMBER, cell.value]
     odd = pl.Series(name, values, column.dtype)
-    return table.with_frame(table.frame.with_columns(pl.concat([column.head(-len(values)), odd])))
+    return table.replace_frame(table.frame.with_columns(pl.concat([column.head(-len(values)), odd])))
 
 
 def find_told_cell(message: str, cell: OddCell) -> bool:
@@ -129,7 +129,7 @@ def test_a_column_of_another_type_is_protected_or_refused_without_a_cell(example
     name = choose_columns(result)[0]
     for column, cell in list_other_columns(name, len(result.data)):
         try:
-            released(example, result.data.with_frame(result.data.frame.with_columns(column)))
+            released(example, result.data.replace_frame(result.data.frame.with_columns(column)))
         except sf.SfumatoError as refusal:
             assert not find_told_cell(str(refusal), cell), (
                 f'{method}: a refusal of {column.dtype} in "{name}" tells a cell ({refusal}): say the column, how many '
@@ -171,7 +171,7 @@ def find_uncounted_cells(example: Example, name: str) -> str:
     strange_trees = {other: tree for other, tree in table.hierarchies.items() if other != name}
     for words, column in list_bad_columns(table.frame[name]):
         frame = table.frame.with_columns(column)
-        for bad_table in (table.with_frame(frame), sf.Table.of(frame, dict(table.roles), strange_trees)):
+        for bad_table in (table.replace_frame(frame), sf.Table.of(frame, dict(table.roles), strange_trees)):
             try:
                 released(example, bad_table)
             except (sf.DataError, sf.PolicyError) as refusal:
@@ -232,10 +232,10 @@ def list_poor_tables(table: sf.Table, names: list[str]) -> Iterator[tuple[str, s
     }
     for words, pattern in patterns.items():
         columns = [plant_canaries(table.frame[name], pattern) for name in names]
-        planted = table.with_frame(table.frame.with_columns(columns))
+        planted = table.replace_frame(table.frame.with_columns(columns))
         yield f"{words} of {names}", planted
         for rows in (1, 2, 3) if words in ("all cells are alike", "all cells differ") else ():
-            yield f"there are {rows} rows, and {words} of {names}", planted.with_frame(planted.frame.head(rows))
+            yield f"there are {rows} rows, and {words} of {names}", planted.replace_frame(planted.frame.head(rows))
 
 
 def plant_canaries(column: pl.Series, pattern: list[int | None]) -> pl.Series:
@@ -266,7 +266,7 @@ def test_a_refusal_of_poor_columns_tells_no_cell(example: Example) -> None:
     made, method = make_once(example), type(example.subject).__name__
     changed, read = list_stated(made) or choose_columns(made), list_read(made)
     for names in ([changed[0]], changed, *([read] if read and read != changed else [])):
-        for words, table in list_poor_tables(made.data.with_frame(made.data.frame.head(ROWS)), names):
+        for words, table in list_poor_tables(made.data.replace_frame(made.data.frame.head(ROWS)), names):
             refusal = find_told_canary(example, table)
             assert not refusal, (
                 f"{method}: if {words}, a refusal tells a cell ({refusal}): say the column, how many rows have such "

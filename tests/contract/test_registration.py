@@ -25,6 +25,7 @@ from sfumato.protect import METHODS, MODELS
 from sfumato.protect.anonymity.stored_top_code import StoredTopCode
 from sfumato.protect.method import KeyedMethod
 from sfumato.protect.stored_method import StoredBasketMethod, StoredMethod, StoredTableMethod, list_stored_methods
+from sfumato.report.sections.chosen_sections import list_section_names
 from sfumato.runtime.lazy import (
     _CHECKS,
     _CLAIM_CHECK,
@@ -86,6 +87,12 @@ def test_what_is_found_is_public_and_typed(kind: type) -> None:
 
 
 @pytest.mark.parametrize("kind", (*METHODS, *ATTACKS), ids=lambda kind: kind.__name__)
+def test_everything_is_in_a_module_named_after_its_tag(kind: Any) -> None:
+    tag = kind.model_fields["method" if kind in METHODS else "attack"].default
+    assert kind.__module__.endswith(f".{tag}"), f"move {kind.__name__} from {kind.__module__} to a module {tag}"
+
+
+@pytest.mark.parametrize("kind", (*METHODS, *ATTACKS), ids=lambda kind: kind.__name__)
 def test_everything_has_an_example(kind: type) -> None:
     example_kinds = {type(example.subject) for example in (*METHOD_EXAMPLES, *ATTACK_EXAMPLES)}
     assert kind in example_kinds, f"add an Example of {kind.__name__} to tests/contract/examples.py"
@@ -99,6 +106,18 @@ def test_everything_has_a_page_that_the_index_links(kind: Any) -> None:
     trees = re.findall(r"^```\{toctree\}\n(.*?)^```", (DOCS / "index.md").read_text(encoding="utf-8"), re.M | re.S)
     entries = [entry for tree in trees for entry in tree.split()]
     assert any(fnmatch(page, entry) for entry in entries), f"link {page} from a toctree of docs/index.md"
+
+
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_the_section_of_a_method_is_drawn(kind: type[sf.Method]) -> None:
+    assert kind.section in ("", *list_section_names()), (
+        f"{kind.__name__}: let a function of report/sections/chosen_sections.py draw it, below "
+        f'@_makes_section("{kind.section}")'
+    )
+
+
+def test_every_section_belongs_to_a_method() -> None:
+    assert set(list_section_names()) <= {kind.section for kind in METHODS}
 
 
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)

@@ -42,7 +42,7 @@ def list_cell_claims(result: Made) -> Iterator[Claim]:
 def looks_at_cells(result: Made, claim: Claim) -> bool:
     """Whether a check measures something else if half of the originals are as the first: else it counts rows alone."""
     size = len(result.data)
-    alike = result.data.with_frame(result.data.frame[[*[0] * (size // 2), *range(size // 2, size)]])
+    alike = result.data.replace_frame(result.data.frame[[*[0] * (size // 2), *range(size // 2, size)]])
     tables = (result.data, alike)
     try:
         measured = [sf.check(replace(result.release, claims=(claim,)), table)[0].measured for table in tables]
@@ -65,7 +65,7 @@ def find_check_of_positions(result: Made, claim: Claim) -> str:
     right = measure_claim(claim, Evidence(result.release.data, result.data, owners, None, own_details))
     try:
         finding = measure_claim(
-            claim, Evidence(result.release.data, result.data.with_frame(mixed), 2 * owners + 1, None, details)
+            claim, Evidence(result.release.data, result.data.replace_frame(mixed), 2 * owners + 1, None, details)
         )
     except sf.DataError as refusal:  # as many originals as published rows are wanted
         return f"refuses them ({refusal})"
@@ -97,7 +97,7 @@ def test_a_check_of_positions_is_noticed(monkeypatch: pytest.MonkeyPatch) -> Non
         def forget_rows(
             evidence: Evidence, arguments: Mapping[str, Any], measure: checks.Measure = whole.measure
         ) -> Number:
-            head = evidence.original.with_frame(evidence.original.frame.head(len(evidence.published_data)))
+            head = evidence.original.replace_frame(evidence.original.frame.head(len(evidence.published_data)))
             return measure(replace(evidence, original=head, rows=None), arguments)
 
         monkeypatch.setitem(checks._LOADED_CHECKS, claim.measure, replace(whole, measure=forget_rows))
@@ -126,7 +126,7 @@ def take_rows(result: Made, places: list[int]) -> sf.Release:
     release, frame = result.release, result.release.data.frame
     rows = np.arange(len(result.data)) if release.details.rows is None else np.asarray(release.details.rows)
     details = replace(release.details, rows=rows).follow(np.array(places))
-    return replace(release, data=release.data.with_frame(frame[places]), details=details)
+    return replace(release, data=release.data.replace_frame(frame[places]), details=details)
 
 
 def measure_rows(result: Made, claim: Claim, places: list[int]) -> Number | None:
@@ -172,7 +172,7 @@ def find_uncounted_rows(result: Made, claim: Claim) -> str:
         holed = result.data.frame.with_columns(pl.lit(None, result.data.frame[name].dtype).alias(name))
         release = replace(take_rows(result, [0, 0]), claims=(claim,))
         try:
-            measured = sf.check(release, result.data.with_frame(holed))[0].measured
+            measured = sf.check(release, result.data.replace_frame(holed))[0].measured
         except sf.DataError:
             continue
         except sf.PolicyError:
@@ -227,7 +227,7 @@ def find_unseen_row(result: Made) -> str:
             ("last", [frame, cells], [*rows, row]),
         ):
             details = replace(release.details, rows=np.array(owners))
-            forged = replace(release, data=release.data.with_frame(pl.concat(frames)), details=details)
+            forged = replace(release, data=release.data.replace_frame(pl.concat(frames)), details=details)
             try:
                 if all(finding.holds for finding in sf.check(forged, result.data)):
                     return words
@@ -256,7 +256,7 @@ def test_a_check_that_misses_rows_is_noticed(monkeypatch: pytest.MonkeyPatch) ->
     assert find_other_measure(result, claim) == find_uncounted_rows(result, claim) == ""
 
     def skip_first(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
-        published = evidence.published_data.with_frame(evidence.published_data.frame.tail(-1))
+        published = evidence.published_data.replace_frame(evidence.published_data.frame.tail(-1))
         return whole.measure(replace(evidence, published_data=published, rows=np.asarray(evidence.rows)[1:]), arguments)
 
     def count_few(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:

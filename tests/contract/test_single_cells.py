@@ -123,10 +123,10 @@ def list_other_tables(made: Made, names: list[str]) -> Iterator[tuple[sf.Table, 
     """A release and its originals, of which one has other cells in some columns."""
     published, original, size = made.release.data, made.data, len(made.data)
     for columns in zip(*(forge_column(made, name) for name in names), strict=True):
-        yield published.with_frame(published.frame.with_columns(columns)), original
+        yield published.replace_frame(published.frame.with_columns(columns)), original
     half = [*[0] * (size // 2), *range(size // 2, size)]
     for rows in ([0] * size, half, half[::-1], [*range(size // 3, size), *range(size // 3)]):
-        yield published, original.with_frame(original.frame.with_columns(original.frame.select(names)[rows]))
+        yield published, original.replace_frame(original.frame.with_columns(original.frame.select(names)[rows]))
 
 
 def find_unused_argument(made: Made, claim: Claim) -> str:

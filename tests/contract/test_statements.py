@@ -130,7 +130,7 @@ def test_needless_floats_are_noticed() -> None:
     result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
     assert find_needless_floats([result]) == []
     floats = result.release.data.frame.with_columns(pl.col("age").cast(pl.Float64))
-    forged = result._replace(release=replace(result.release, data=result.release.data.with_frame(floats)))
+    forged = result._replace(release=replace(result.release, data=result.release.data.replace_frame(floats)))
     assert find_needless_floats([forged]) == ["age"]
 
 
@@ -145,7 +145,7 @@ def test_a_new_type_is_noticed() -> None:
     result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "round numbers"))
     assert explain_new_types(result) == ""
     texts = result.release.data.frame.with_columns(pl.col("age").cast(pl.String))
-    forged = result._replace(release=replace(result.release, data=result.release.data.with_frame(texts)))
+    forged = result._replace(release=replace(result.release, data=result.release.data.replace_frame(texts)))
     assert "published as String where it was numbers" in explain_new_types(forged)
 
 

@@ -194,7 +194,7 @@ def hold_whatever_was_true(order: tuple[Any, ...], release: Release, folder: Pat
     for method in order:
         if isinstance(method, sf.RandomizeResponse) and method is order[1]:
             column = str(method.column)
-            other = data.with_frame(data.frame.with_columns(data.frame[column].gather([*range(1, len(data)), 0])))
+            other = data.replace_frame(data.frame.with_columns(data.frame[column].gather([*range(1, len(data)), 0])))
             protected_data = attempt(order, other, folder).made
             assert protected_data is not None
             second_release = protected_data.release

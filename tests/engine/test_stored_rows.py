@@ -192,7 +192,7 @@ def test_a_column_of_very_many_values_is_refused_as_quasi_identifying(monkeypatc
     monkeypatch.setattr("sfumato.engine.stored_table.FEWEST_LEAVES", 40)
     monkeypatch.setattr("sfumato.engine.stored_table.BYTES_A_LEAF", 1 << 60)
     with pytest.raises(DataError, match=r'"code" has 50 values, .* SFUMATO_MEMORY'):
-        StoredTable.of(rows, {"code": "quasi_identifying"}).hierarchy("code")
+        StoredTable.of(rows, {"code": "quasi_identifying"}).get_hierarchy("code")
     with pytest.raises(DataError, match='"code" has 50 values'):
         StoredTable.of(rows, {"code": "quasi_identifying"}, {"code": {"kind": "intervals", "widths": [10]}})
 

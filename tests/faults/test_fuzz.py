@@ -100,11 +100,11 @@ def test_wounded_policies(text: str) -> None:
     (FOLDER / "table.csv").write_text(TABLE)
     try:
         policy = Policy.parse(text, FOLDER / "policy.toml")
-        table = policy.table()
-        for method in policy.methods():
+        table = policy.read_original_table()
+        for method in policy.methods:
             release = method.protect(table)
             assert all(finding.holds is not False for finding in sf.check(release, table))
-        for attack in policy.attacks():
+        for attack in policy.attacks:
             attack.run(release, table)
     except SfumatoError as error:
         assert str(error)

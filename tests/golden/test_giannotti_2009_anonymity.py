@@ -48,6 +48,6 @@ def test_figure_2_linking_andre_and_dan() -> None:
     release, people = figure_2(), voters()
     links = sf.attack.find_links(release, people, ("race", "birth", "gender", "zip"))
     andre, dan = people.frame["name"].to_list().index("Andre"), people.frame["name"].to_list().index("Dan")
-    problems = release.frame["problem"].gather(links.rows(andre)).to_list()
+    problems = release.frame["problem"].gather(links.get_rows(andre)).to_list()
     assert sorted(problems) == ["chest pain", "obesity", "short breath"]
     assert links.counts[dan] == 0

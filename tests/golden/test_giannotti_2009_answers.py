@@ -97,7 +97,7 @@ def test_memoized_answers_give_nothing_away_when_asked_again() -> None:
     table, method = yes_or_no(20_000), RandomizeResponse(column="yes", p=0.7)
     key = method.new_key(Randomness.seeded(1))
     first, *more = (method.protect(table, key=key) for _ in range(5))
-    outcome = RepeatedAnswers(times=15).against(*more).run(first, table)
+    outcome = RepeatedAnswers(times=15).add_releases(*more).run(first, table)
     assert outcome.facts["copies"] == 4
     assert outcome.successes == outcome.facts["once_right"]
     assert outcome.risk == pytest.approx(0.7, abs=5 * (0.21 / 20_000) ** 0.5)

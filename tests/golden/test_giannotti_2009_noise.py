@@ -24,7 +24,7 @@ TABLE = {"discretize": (0.5, 0.95, 0.999), "uniform": (1.0, 1.9, 1.998), "gaussi
 def test_the_privacy_table_both_ways(kind: str) -> None:
     for confidence, width in zip(CONFIDENCES, TABLE[kind], strict=True):
         assert Noise.of((kind, 1.0)).interval(confidence) == pytest.approx(width, abs=5e-4)
-        scale = Noise.for_privacy(kind, width, confidence).scale  # type: ignore[arg-type]
+        scale = Noise.of_privacy(kind, width, confidence).scale  # type: ignore[arg-type]
         assert scale == pytest.approx(1.0, abs=5e-4)
         assert privacy_level((kind, 7.0), (0, 14), confidence) == pytest.approx(width / 2, abs=5e-4)
 
@@ -60,7 +60,7 @@ def test_if_we_want_very_high_privacy() -> None:
 def test_reconstruction_goes_on_for_too_long_and_a_chi_square_test_stops_it() -> None:
     """Two triangles, 10,000 values, 50 bins, 100 % Gaussian privacy. L1 error after 20/100/200/1000/3000 steps, counted
     independently: .421/.277/.209/.231/.331."""
-    noise, edges = Noise.for_privacy("gaussian", 1.0, 0.95), build_true_edges(0, 1, 50)
+    noise, edges = Noise.of_privacy("gaussian", 1.0, 0.95), build_true_edges(0, 1, 50)
     noisy_edges = build_noisy_edges(noise, edges)
     channel = build_channel(noise, edges, noisy_edges)
     errors, stopped, published = [], [], []

@@ -66,21 +66,21 @@ def test_the_nine_rules_of_table_1() -> None:
 def test_the_published_databases(strategy: str, items: str, expected: list[list[str]]) -> None:
     release = hide(D, items, strategy).protect(Baskets.of(D))
     assert release.data.to_lists() == expected
-    assert release.details["left"] == len(find_rules(expected, items)) == 0
+    assert release.details["visible_rules"] == len(find_rules(expected, items)) == 0
 
 
 def test_table_8() -> None:
     """Hiding C: ISLF scans three times and prunes two rules; 1.a, given the three rules, scans four times."""
     details = hide(D, "C", "islf").protect(Baskets.of(D)).details
-    assert (details["scans"], details["pruned"]) == (3, 2)
+    assert (details["scans"], details["pruned_rules"]) == (3, 2)
     details = hide(D, "C", "dsrf").protect(Baskets.of(D)).details
-    assert (details["scans"], details["pruned"]) == (3, 2)
+    assert (details["scans"], details["pruned_rules"]) == (3, 2)
     method = HideRules(
         rules=(("B ==> C"), ("A,B ==> C"), ("B ==> A,C")), min_support=0.33, min_confidence=0.7, strategy="1a"
     )
     release = method.protect(Baskets.of(D))
     assert release.data.to_lists() == D1
-    assert (release.details["scans"], release.details["pruned"]) == (4, 0)
+    assert (release.details["scans"], release.details["pruned_rules"]) == (4, 0)
 
 
 def test_errata_of_the_printed_percentages() -> None:
@@ -110,7 +110,7 @@ def test_what_the_published_algorithms_leave_the_complete_ones_hide(
     # Left sides that occur in the same baskets count once.
     sides = {(frozenset(n for n, row in enumerate(release.data.to_lists()) if set(rule.split(">")[0]) <= set(row)),
               rule.split(">")[1]) for rule in single_rules}  # fmt: skip
-    assert release.details["left"] == len(sides) == release.losses["exposed_rules"] > 0
+    assert release.details["visible_rules"] == len(sides) == release.losses["exposed_rules"] > 0
     assert "hidden_rules" not in {claim.property for claim in release.claims}  # nothing is promised that is not kept
     assert release.details["impossible"]
     for better in ("complete", "exact"):

@@ -42,7 +42,7 @@ def test_changes_by_a_plain_comparison(
 @pytest.mark.parametrize("absent", ["city", "job", "visit"])
 def test_a_release_without_a_column_is_refused(absent: str) -> None:
     original = build_people(["a"] * 4, ["b"] * 4, ["c"] * 4)
-    release = original.with_frame(original.frame.drop("name", absent))
+    release = original.replace_frame(original.frame.drop("name", absent))
     with pytest.raises(sf.DataError, match=f'no column "{absent}"'):
         count_changes_elsewhere(original, release, ["job"], None)
 
@@ -53,4 +53,4 @@ def test_methods_that_keep_the_rest_notice_a_column_that_is_gone(name: str) -> N
     column = next(change.column for change in sample.release.changes if change.trivial)
     frame = sample.release.data.frame.drop(column)
     with pytest.raises(sf.DataError, match=f'no column "{column}"'):
-        sf.check(replace(sample.release, data=sample.release.data.with_frame(frame)), original=sample.data)
+        sf.check(replace(sample.release, data=sample.release.data.replace_frame(frame)), original=sample.data)

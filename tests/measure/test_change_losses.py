@@ -74,7 +74,7 @@ def test_dates_that_were_written_are_measured_as_moments(tmp_path: Path) -> None
     loss = release.losses["loss"]
     assert 0 < loss < 0.2
     assert measure_loss(table, release, release.data) == pytest.approx(loss)
-    assert measure_loss(table, release, table.with_frame(frame)) == pytest.approx(loss)
+    assert measure_loss(table, release, table.replace_frame(frame)) == pytest.approx(loss)
 
 
 def test_nanoseconds_are_measured() -> None:

@@ -13,8 +13,8 @@ def test_kept_cells() -> None:
     cells = {"n": [1, 5], "w": ["a", None], "b": [True, False]}
     original = sf.Table.of(cells, dict.fromkeys(cells, "insensitive"))
     assert count_changed_kept_cells(original, original, ["n", "w", "b"]) == 0
-    turned = original.with_frame(original.frame.reverse())
+    turned = original.replace_frame(original.frame.reverse())
     assert count_changed_kept_cells(original, turned, ["n", "w", "b"]) == 6
     assert count_changed_kept_cells(original, turned, ["n", "w"], rows=[1, 0]) == 0
     with pytest.raises(sf.DataError, match="cannot be compared"):
-        count_changed_kept_cells(original, turned.with_frame(turned.frame[:1]), ["n"])
+        count_changed_kept_cells(original, turned.replace_frame(turned.frame[:1]), ["n"])

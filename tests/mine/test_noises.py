@@ -80,7 +80,7 @@ def test_what_is_no_noise_is_refused() -> None:
     st.floats(0.1, 1e4),
 )
 def test_level_to_scale_and_back(kind: str, level: float, confidence: float, low: float, span: float) -> None:
-    noise = Noise.for_privacy(kind, level * span, confidence)  # type: ignore[arg-type]
+    noise = Noise.of_privacy(kind, level * span, confidence)  # type: ignore[arg-type]
     assert privacy_level(noise, span, confidence) == pytest.approx(level)
     assert privacy_level(noise, (low, low + span), confidence) == pytest.approx(level)
 

@@ -246,7 +246,7 @@ def test_progress_and_summary(tmp_path: Path) -> None:
     with listen_to_progress(lambda *step: steps.append(step)):
         summary = run.reproduce(["nobody_1999.figure_1", "nobody_1999.figure_10"], tmp_path)
     assert ("reproducing nobody_1999.figure_10", 1, 2) in steps
-    assert summary.sentences()[0].startswith("nobody_1999.figure_1: 1 reproduced, 1 differ, 1 not comparable")
+    assert summary.list_sentences()[0].startswith("nobody_1999.figure_1: 1 reproduced, 1 differ, 1 not comparable")
 
 
 @pytest.mark.usefixtures("studies")

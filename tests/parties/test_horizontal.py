@@ -106,7 +106,7 @@ def test_the_baseline_shows_items_and_says_so() -> None:
     sites = [sf.Baskets.of(rows) for rows in HOSPITALS[:2]]
     result = sf.parties.mine_horizontal(sites, 0.3, protocol="counts", tap=frames.append)
     assert b"asthma" in b"".join(frames)
-    assert any("every site's terms" in sentence for sentence in result.statements[0].learnt)
+    assert any("every site's terms" in sentence for sentence in result.statements[0].knowledge)
     assert "Nobody is protected" in result.statements[0].adversary
 
 
@@ -115,7 +115,7 @@ def test_statements_name_adversary_and_learnt_candidates() -> None:
     statement = sf.parties.mine_horizontal(sites, 0.3, names=["north", "east", "south"]).statements[1]
     assert statement.site == "east"
     assert "up to 1 of 3 collude" in statement.adversary
-    assert any("which 5 candidates are frequent at some site" in sentence for sentence in statement.learnt)
+    assert any("which 5 candidates are frequent at some site" in sentence for sentence in statement.knowledge)
     assert statement.bytes_sent > 0
 
 
@@ -123,8 +123,8 @@ def test_statements_name_adversary_and_learnt_candidates() -> None:
 def test_statements_about_short_lists_are_true(rows: list[list[str]], words: str) -> None:
     """Of a list of no entries, "more than half of that" is false."""
     statement = sf.parties.mine_horizontal([rows] * 3, 0.5).statements[0]
-    assert [sentence for sentence in statement.learnt if sentence.endswith(words)]
-    assert not [sentence for sentence in statement.learnt if "more than half" in sentence]
+    assert [sentence for sentence in statement.knowledge if sentence.endswith(words)]
+    assert not [sentence for sentence in statement.knowledge if "more than half" in sentence]
 
 
 @pytest.mark.parametrize("name", [b"05", b"+5", b" 5", b"1_000"])

@@ -114,7 +114,7 @@ class TestItems:
             (*right, *(row for row, basket in enumerate(new_rows) if {*side, *right} <= set(basket)))
             for side, right in leftover_rules
         }
-        assert release.details["left"] == len(holders)
+        assert release.details["visible_rules"] == len(holders)
 
 
 def _remove_entries(rows: Rows, removals: tuple[tuple[int, str], ...]) -> Rows:

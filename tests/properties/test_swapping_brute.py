@@ -110,7 +110,7 @@ def test_the_optimum_is_that_of_all_answers(rows: list[Row], share: float) -> No
     assert release.details["proven"] and release.details["gap"] == 0
     new = release.data.frame["secret"].to_list()
     changed = {n for n, row in enumerate(rows) if row[-1] != new[n]}
-    assert changed == set(release.details["changed"].tolist())
+    assert changed == set(release.details["changed_rows"].tolist())
     assert len(changed & set(unique)) == round(share * len(unique))
     assert all(len(changed & set(group)) == 1 for group in groups)
     assert changed <= set(unique) | {n for group in groups for n in group}

@@ -132,7 +132,7 @@ def account(
         sizes_before=class_size_counts(original),
         sizes_after=class_size_counts(published),
         distributions={n: distribution(original.frame[n], published.frame[n], None) for n in published.frame.columns},
-        details=AnonymityDetails(nodes=1440, checked=63, proven=True),
+        details=AnonymityDetails(nodes=1440, checked_nodes=63, proven=True),
         reasons=("town is at level 1 for a reason.",),
         lattice=(),
         advice=("Add a hierarchy.",),

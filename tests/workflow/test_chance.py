@@ -99,7 +99,7 @@ def test_what_leaves_is_enough_to_estimate_from(run_folder: Path) -> None:
     guessed = sf.attack.BayesEstimate().estimate(release)
     assert guessed.columns == release.data.frame.columns
     tree = sf.mine.train_tree_on_noise(release, "town", columns=("age",))
-    assert tree.accuracy(truth) > 0.85
+    assert tree.measure_accuracy(truth) > 0.85
 
 
 def test_nothing_more_leaves_than_is_needed(run_folder: Path) -> None:
@@ -277,7 +277,7 @@ def test_a_repeated_attack_knows_what_was_done_to_columns(tmp_path: Path) -> Non
     second_attacks = attack_again(out, tmp_path / "policy.toml")
     assert {attack.model_dump()["attack"]: outcome.successes for attack, outcome in second_attacks} == first
     assert first["homogeneity"] > 0
-    assert {change.kind for change in sf.read_release(out).changes_of("age")} == {ChangeKind.NOISE}
+    assert {change.kind for change in sf.read_release(out).list_column_changes("age")} == {ChangeKind.NOISE}
 
 
 def test_a_changed_folder_is_not_read(run_folder: Path) -> None:

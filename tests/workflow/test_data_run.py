@@ -53,7 +53,7 @@ class Pipeline:
     done: list[Run] = field(default_factory=list)
 
     def run_policy(self, asked_policy: Policy, out: Any, randomness: Any = None, data: Any = None) -> Run:
-        self.asked.append((asked_policy, asked_policy.original() if data is None else data))
+        self.asked.append((asked_policy, asked_policy.read_original() if data is None else data))
         if not self.done:
             self.done.append(run_policy(asked_policy, out, randomness, data))
         return replace(self.done[0], folder=Path(out))

@@ -105,7 +105,7 @@ def test_a_share_of_suppressed_rows_is_counted_whatever_is_stated() -> None:
         pl.when(pl.int_range(pl.len()) < 3).then(pl.lit("*")).otherwise(pl.col(name).cast(pl.String)).alias(name)
         for name in ("age", "zip")
     )
-    forged = sf.Release(release.data.with_frame(frame), release.method, (claim,), {}, release.details)
+    forged = sf.Release(release.data.replace_frame(frame), release.method, (claim,), {}, release.details)
     (finding,) = sf.check(forged, table)
     assert finding.measured == pytest.approx(3 / 40) and not finding.holds
 
@@ -152,7 +152,7 @@ def test_copies_of_everybody_learnt_from_are_tried() -> None:
     """48 people were learned from and 12 set aside: a sample of 12 would miss most copies."""
     table = make_people(60)
     details = SynthesisDetails(training=np.arange(12, 60), holdout=np.arange(12))
-    published = table.with_frame(table.frame[12:])
+    published = table.replace_frame(table.frame[12:])
     release = sf.Release(published, None, (), {}, details)
     attacks = (CopiedRecords(known=("age", "zip")), sf.attack.Inference(column="ill"))
     copied, inferred = (outcome for _, outcome in run_attacks(attacks, release, table))

@@ -41,7 +41,7 @@ GRID = '{ kind = "grid", columns = 2, rows = 2, bounds = [0, 0, 800, 800] }'
 
 def read_policy(folder: Path, points: str, path: str = "points.csv") -> sf.Sequences:
     (folder / "policy.toml").write_text(POLICY.format(path=path, points=points), encoding="utf-8")
-    original = sf.Policy.read(folder / "policy.toml").original()
+    original = sf.Policy.read(folder / "policy.toml").read_original()
     assert isinstance(original, sf.Sequences)
     return original
 
@@ -203,6 +203,6 @@ def test_sequences_know_the_points_that_they_were_made_of(folder: Path) -> None:
     assert sequences.points == (11, 3)
     assert pickle.loads(pickle.dumps(sequences)).points == (11, 3)
     audit = sf.audit(sequences)
-    assert LEFT_OUT in audit.sentences()
+    assert LEFT_OUT in audit.list_sentences()
     assert audit.as_json()["points"] == {"points": 11, "left_out": 3}
     assert sf.Sequences.of([["a"]]).points is None

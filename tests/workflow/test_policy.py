@@ -216,7 +216,7 @@ def test_a_column_of_numbers_and_a_word_names_its_file(folder: Path) -> None:
     (folder / "people.csv").write_text("".join([*lines, "x,old,1300,d0\n"]))
     message = refusal(folder, kind=DataError)
     assert "people.csv" in message
-    assert "1 of its 6 different values is no number" in message
+    assert "1 of its 6 different values is not a number" in message
 
 
 @pytest.mark.parametrize(

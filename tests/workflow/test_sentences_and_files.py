@@ -46,7 +46,9 @@ def test_columns_that_are_not_coded_are_not_said_to_be(tmp_path: Path) -> None:
     coded, kept_kind = ChangeKind.CODED, ChangeKind.KEPT
     assert change_kinds == {"age": coded, "sex": kept_kind, "pay": kept_kind, "ill": coded}
     forged = release.data.frame.with_columns(pl.Series("pay", [1, *release.data.frame["pay"][1:]]))
-    findings = sf.check(sf.Release(release.data.with_frame(forged), method, release.claims, {}, release.details), table)
+    findings = sf.check(
+        sf.Release(release.data.replace_frame(forged), method, release.claims, {}, release.details), table
+    )
     assert [finding.property for finding in findings if not finding.holds] == ["kept_cells_changed"]
 
 
@@ -92,7 +94,7 @@ def test_blanked_cells_are_counted_where_others_were_filled() -> None:
     original = sf.Table.of({"a": ["x", "y", None, "x"]}, roles)
     published = sf.Table.of({"a": ["x", None, "*", "x"]}, roles)
     assert sf.measure.blanked_share(published, original) == pytest.approx(1 / 3)
-    assert sf.measure.blanked_share(published.with_frame(published.frame[:2]), original, [0, 1]) == 0.5
+    assert sf.measure.blanked_share(published.replace_frame(published.frame[:2]), original, [0, 1]) == 0.5
 
 
 def test_k_anonymity_is_not_said_of_suppressed_rows() -> None:

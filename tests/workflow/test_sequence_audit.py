@@ -30,7 +30,7 @@ def test_everybody_alike_is_found_by_nothing() -> None:
     audit_report = sf.audit(sf.Sequences.of([list("ab")] * 7))
     assert audit_report.k == 7
     assert all(risk.unique_share == 0 for risk in audit_report.known_points)
-    assert "at least 7" in audit_report.sentences()[-1]
+    assert "at least 7" in audit_report.list_sentences()[-1]
 
 
 def test_itemsets_count_by_item() -> None:

@@ -168,7 +168,9 @@ def test_numbers_kept_as_text_are_called_so(tmp_path: Path) -> None:
     for method in (sf.RoundNumbers(columns="d", step=0.5), sf.TopCode(columns="d", k=2)):
         with pytest.raises(sf.DataError, match=r"more than 15 digits.*write its numbers with at most 15 digits"):
             method.protect(digits)
-        with pytest.raises(sf.DataError, match=r'"d" is text, since 1 of its 2 cells is no number.*correct or remove'):
+        with pytest.raises(
+            sf.DataError, match=r'"d" is text, since 1 of its 2 cells is not a number.*correct or remove'
+        ):
             method.protect(words)
 
 
@@ -182,13 +184,13 @@ def test_words_among_numbers_are_counted() -> None:
         sf.AddNoise(columns="d", ranges={"d": (0, 9)}),
     )
     for method in methods:
-        with pytest.raises(sf.SfumatoError, match=r'"d" .*2 of its 5 cells are no numbers'):
+        with pytest.raises(sf.SfumatoError, match=r'"d" .*2 of its 5 cells are not numbers'):
             method.protect(table)
     trees = sf.EncodeForTrees(target="t", columns=("d",))
-    with pytest.raises(sf.PolicyError, match='"d" is text, since 2 of its 5 cells are no numbers'):
+    with pytest.raises(sf.PolicyError, match='"d" is text, since 2 of its 5 cells are not numbers'):
         trees.protect(table, trees.new_key(table, Randomness.seeded(1)))
     for builder in ({"kind": "intervals", "widths": [5]}, {"kind": "quantiles", "counts": [2]}):
-        with pytest.raises(sf.DataError, match=r'"d" holds text \(2 of its 5 different values are no numbers\)'):
+        with pytest.raises(sf.DataError, match=r'"d" holds text \(2 of its 5 different values are not numbers\)'):
             parse_builder(builder).build(table.frame["d"])
 
 

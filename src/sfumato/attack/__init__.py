@@ -11,7 +11,7 @@ from sfumato.runtime.lazy import make_lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from sfumato.attack.anonymity.background import BackgroundKnowledge as BackgroundKnowledge
+    from sfumato.attack.anonymity.background_knowledge import BackgroundKnowledge as BackgroundKnowledge
     from sfumato.attack.anonymity.composition import Composition as Composition
     from sfumato.attack.anonymity.homogeneity import Homogeneity as Homogeneity
     from sfumato.attack.anonymity.inference import Inference as Inference
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sfumato.attack.baskets.item_breach import ItemBreach as ItemBreach
     from sfumato.attack.baskets.remining import Remining as Remining
     from sfumato.attack.codes.bloom_dictionary import BloomDictionary as BloomDictionary
-    from sfumato.attack.codes.curve_fitting import CurveCombination as CurveCombination
+    from sfumato.attack.codes.curve_combination import CurveCombination as CurveCombination
     from sfumato.attack.codes.curve_fitting import CurveFitting as CurveFitting
     from sfumato.attack.codes.family_matching import FamilyMatching as FamilyMatching
     from sfumato.attack.codes.frequency_matching import FrequencyMatching as FrequencyMatching

@@ -203,7 +203,7 @@ class Attack(Description, ABC):
         """Check what is attacked before `run` of any attack."""
         super().__pydantic_init_subclass__(**arguments)
         if "run" in vars(cls) and "run" not in cls.__abstractmethods__:
-            cls.run = _check_arguments(cls.run)  # type: ignore[method-assign]
+            cls.run = _check_arguments(cls.run)  # type: ignore[method-assign]  # wraps the method of each attack once
 
     @classmethod
     def choose_story(cls, attack: Mapping[str, Any]) -> str:

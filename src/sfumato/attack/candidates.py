@@ -37,7 +37,7 @@ def trace_people(release: Release, truth: Table) -> Table:
             "give the table that the release was made from"
         )
     in_order = len(rows) == len(truth) and bool((rows == np.arange(len(rows))).all())
-    return truth.with_frame(truth.frame if in_order else truth.frame[rows])
+    return truth.replace_frame(truth.frame if in_order else truth.frame[rows])
 
 
 class ComparedPeople(NamedTuple):

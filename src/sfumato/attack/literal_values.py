@@ -37,7 +37,7 @@ class LiteralValues(NamedTuple):
         """Those of some columns that the release states no labels of, though they hold texts that look like some."""
         columns, star_columns = [], []
         for name in dict.fromkeys(names):
-            changes = release.changes_of(name)
+            changes = release.list_column_changes(name)
             if not changes or any(change.kind.makes_labels for change in changes):
                 continue
             has_stars = any(change.makes_stars for change in changes)
@@ -60,7 +60,7 @@ class LiteralValues(NamedTuple):
         stated_values = cls.find(release, names)
         columns, star_columns = list(stated_values.columns), list(stated_values.star_columns)
         for name in names:
-            if release.changes_of(name):
+            if release.list_column_changes(name):
                 continue
             texts = _list_misread_texts(release.data, name) - (set() if reads_stars else {STAR})
             own_texts = texts.intersection(spell_cells(truth.frame[name].unique()).to_list()) if texts else texts
@@ -83,7 +83,7 @@ class LiteralValues(NamedTuple):
         spelled_columns = [
             pl.col(name).replace(STAR, _SPELLING) for name in self.star_columns if _holds_star(table.frame[name])
         ]
-        return table.with_frame(table.frame.with_columns(spelled_columns)) if spelled_columns else table
+        return table.replace_frame(table.frame.with_columns(spelled_columns)) if spelled_columns else table
 
 
 def _list_misread_texts(published_table: Table, name: str) -> set[str]:

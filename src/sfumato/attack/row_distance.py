@@ -90,7 +90,7 @@ def sample_people(table: Table, attempts: int, chance: np.random.Generator, rows
     """Some of a table's people, drawn; all of them if there are no more than that."""
     row_pool = np.arange(len(table)) if rows is None else rows
     sampled_rows = np.sort(chance.choice(row_pool, min(attempts, len(row_pool)), replace=False))
-    return table.with_frame(table.frame[sampled_rows])
+    return table.replace_frame(table.frame[sampled_rows])
 
 
 def sample_published_people(release: Release, truth: Table, attempts: int, chance: np.random.Generator) -> Table:

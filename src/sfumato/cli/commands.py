@@ -88,7 +88,7 @@ def run_demo(out: Out = None, as_json: Json = False) -> None:
     policy = Policy.parse(files("sfumato").joinpath("demo.toml").read_text(encoding="utf-8"), Path("demo.toml"))
     target = out or Path("sfumato-demo")
     with show_progress(as_json):
-        findings = audit(policy.table())
+        findings = audit(policy.read_original_table())
         finished_run = run_policy(policy, target)
         verification = verify(target, finished_run.certificate.body["signer"])
     if as_json:

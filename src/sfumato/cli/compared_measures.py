@@ -26,10 +26,10 @@ def compare_with_originals(
     measures: dict[str, Any] = {}
     if target is not None:
         entropy = class_entropy(original, published_table, target, columns=[*quasi, target], bins=bins)
-        parts = {"class": entropy.target, **entropy.columns, "all of them": entropy.together}
+        parts = {"class": entropy.target, **entropy.columns, "all of them": entropy.joint}
         measures["class_entropy"] = {
             "target": target,
-            "bits": {name: {"original": bits.original, "released": bits.released} for name, bits in parts.items()},
+            "bits": {name: {"original": bits.original, "release": bits.release} for name, bits in parts.items()},
             "mean_change": entropy.mean_change,
         }
     if sensitive:
@@ -47,7 +47,7 @@ def print_compared(measures: dict[str, Any]) -> None:
     if "class_entropy" in measures:
         entropy = measures["class_entropy"]
         rows = [
-            ("on its own" if name == "class" else name, f"{bits['original']:.4f}", f"{bits['released']:.4f}")
+            ("on its own" if name == "class" else name, f"{bits['original']:.4f}", f"{bits['release']:.4f}")
             for name, bits in entropy["bits"].items()
         ]
         title = f'What is uncertain about "{entropy["target"]}", in bits'

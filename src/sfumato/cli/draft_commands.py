@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sfumato.workflow.drafts.draft_source import DataShape, DraftSource, LongColumns
     from sfumato.workflow.drafts.policy_draft import PolicyDraft
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for scripts; never prompts."), ALWAYS]
+PromptlessJson = Annotated[bool, typer.Option("--json", help="Print JSON for scripts; never prompts."), ALWAYS]
 Header = Annotated[
     bool | None,
     typer.Option(
@@ -132,7 +132,7 @@ def init_command(
     time: Annotated[
         str | None, typer.Option(help="Sequences, points: the time column.", rich_help_panel=READING), TIMED_ROWS
     ] = None,
-    as_json: Json = False,
+    as_json: PromptlessJson = False,
 ) -> None:
     """Write a complete, commented policy for a file, to read, change and run."""
     from sfumato.workflow.drafts.draft_methods import parse_purpose
@@ -254,7 +254,7 @@ def hierarchy_command(
     header: Header = None,
     encoding: Encoding = "utf-8",
     decimal: Decimal = None,
-    as_json: Json = False,
+    as_json: PromptlessJson = False,
 ) -> None:
     """Propose a hierarchy for a column, with the counts at each level; write it for editing."""
     from sfumato.cli.file_forms import add_table_form

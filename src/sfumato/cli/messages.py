@@ -129,7 +129,7 @@ def print_audit(result: Audit, pairs: int, roles: bool = False) -> None:
         for proposal in result.proposals:
             grid.add_row(_escape_cell(proposal.column), proposal.role.value, _escape_cell(proposal.reason))
         _print_things(grid, "")
-    for sentence in result.sentences():
+    for sentence in result.list_sentences():
         _print_things(sentence)
     for note in list_row_notes(result):
         _print_things(f"Note: {note}")

@@ -34,7 +34,7 @@ def estimate_from_noise(
             tree = None if target is None else train_tree_on_noise(release, target, reconstruct)
             estimates = None if tree is not None else estimate_released_columns(release, columns)
     if tree is not None:
-        text = tree.rules()
+        text = tree.spell_rules()
         if out is not None:
             out.write_text(text, encoding="utf-8")
         facts = {"target": target, "leaves": tree.n_leaves, "depth": tree.depth, "rules": text}

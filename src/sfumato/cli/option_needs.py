@@ -110,7 +110,7 @@ def refuse_idle_options(context: typer.Context, situation: CommandContext) -> No
 
 def list_given(context: typer.Context) -> dict[str, tuple[OptionCondition, ...]]:
     """The options that were typed, and what each needs."""
-    needs = read_needs(inspect.unwrap(context.command.callback))  # type: ignore[arg-type]
+    needs = read_needs(inspect.unwrap(context.command.callback))  # type: ignore[arg-type]  # every command has a callback
     return {
         _spell_option(context, parameter): tuple(need for need in needs[parameter.name] if need is not ALWAYS)
         for parameter in context.command.params

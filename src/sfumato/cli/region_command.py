@@ -150,8 +150,14 @@ def _write_regions(points: PointOptions, region_fields: dict[str, Any], out: Pat
     )
     with show_progress(as_json):
         columns = PointColumns(points.id_column, points.time, points.x, points.y)
-        limits = {"coordinates": section.coordinates, "split": section.split, "separator": points.separator}
-        arrays = map_points_to_regions(points.path, section.regions.build(), columns, **limits)  # type: ignore[arg-type]
+        arrays = map_points_to_regions(
+            points.path,
+            section.regions.build(),
+            columns,
+            coordinates=section.coordinates,
+            split=section.split,
+            separator=points.separator,
+        )
         singles = np.arange(arrays.visits.size + 1)
         bare = Sequences(arrays.names, arrays.offsets, singles, arrays.visits.astype(np.int32))
         bare.write(out)

@@ -54,7 +54,7 @@ def audit_sequence_file(file: AuditedFile, typed_shape: str | None, as_json: boo
     if file.shape == "points":
         print_line("Points were put into cells of a grid of 10 × 10: smaller regions single out more people.")
     print_line()
-    for sentence in findings.sentences():
+    for sentence in findings.list_sentences():
         print_line(sentence)
     print_line()
     options = {f"--{option}": name for option, name in file.columns._asdict().items() if name is not None}

@@ -44,7 +44,7 @@ def spell_patterns(patterns: pl.DataFrame) -> pl.DataFrame:
     """Patterns of itemsets as texts for the terminal: {a, b}, {c}."""
     import polars as pl
 
-    if not isinstance(patterns["pattern"].dtype.inner, pl.List):  # type: ignore[attr-defined]
+    if not isinstance(patterns["pattern"].dtype.inner, pl.List):  # type: ignore[attr-defined]  # a column of lists
         return patterns
     texts = [
         ["{" + ", ".join(map(str, element)) + "}" for element in pattern] for pattern in patterns["pattern"].to_list()

@@ -38,7 +38,7 @@ def grow_printed_tree(data: str, target: str | None, options: TreeOptions, out: 
         if out is not None:
             write_tree(tree, out)
     if as_json:
-        facts = {"target": target, "leaves": tree.n_leaves, "depth": tree.depth, "rules": tree.rules()}
+        facts = {"target": target, "leaves": tree.n_leaves, "depth": tree.depth, "rules": tree.spell_rules()}
         print_json(facts | {"written": str(out) if out else None})
     else:
         print_tree(tree, [], out)
@@ -60,8 +60,9 @@ def _read_table(data: str, separator: str | None) -> Any:
 def print_tree(model: Any, names: list[str], out: Path | None) -> None:
     """Print the rules of a tree; of several trees, only how large they are."""
     from sfumato.mine import tree_rules
+    from sfumato.mine.codes.c45 import C45Tree
 
-    single = hasattr(model, "tree_") or hasattr(model, "rules")
+    single = hasattr(model, "tree_") or isinstance(model, C45Tree)
     text = (
         tree_rules(model, [escape_text(name) for name in names])
         if single

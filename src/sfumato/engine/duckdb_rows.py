@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from sfumato.arrays import ShortCodes
 from sfumato.data.reading.arrow_memory import borrow_numbers
+from sfumato.data.reading.plain_frames import simplify_frame
 from sfumato.data.reading.table_reader import explain_changed_type
 from sfumato.engine.dense_counts import count_rows_at_places, fits_places, split_places
 from sfumato.engine.memory_budget import find_memory_budget, format_size
@@ -38,7 +39,6 @@ from sfumato.engine.stored_rows import (
 from sfumato.engine.text_dictionaries import read_coded_columns
 from sfumato.engine.value_numbers import ValueNumbers
 from sfumato.errors import DataError, spell_install
-from sfumato.table import simplify_frame
 
 if TYPE_CHECKING:
     import duckdb

@@ -11,10 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from sfumato.data.reading.plain_frames import simplify_frame
 from sfumato.engine.duckdb_rows import explain_damaged
 from sfumato.engine.stored_rows import BATCH_ROWS
 from sfumato.engine.text_dictionaries import read_coded_columns
-from sfumato.table import simplify_frame
 
 UNIT_ROWS = 2 * BATCH_ROWS
 """A run is at most so long: long enough to be worth a task, short enough to be sent at once."""

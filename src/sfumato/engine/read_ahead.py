@@ -18,4 +18,4 @@ def read_ahead(items: Iterable[ReadItem]) -> Iterator[ReadItem]:
         next_item = reader.submit(next, source, end)
         while (item := next_item.result()) is not end:
             next_item = reader.submit(next, source, end)
-            yield item  # type: ignore[misc]
+            yield item  # type: ignore[misc]  # an item, since the end was seen above

@@ -20,13 +20,13 @@ from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.reading.arrow_frame import build_frame
 from sfumato.data.reading.database import open_server_table
 from sfumato.data.reading.foreign_cells import mark_missing
+from sfumato.data.reading.plain_frames import simplify_frame
 from sfumato.data.reading.source import Source
 from sfumato.engine.duckdb_rows import quote_sql_text, require_duckdb
 from sfumato.engine.memory_budget import find_memory_budget
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.errors import DataError, hide_password
 from sfumato.runtime.progress import report_progress
-from sfumato.table import simplify_frame
 
 _ROWS = 1 << 16
 COPIES = "copied-*.parquet"
@@ -46,7 +46,7 @@ def stage_server_table(source: Source, marks: Sequence[str], scratch: Path) -> P
             report_progress("reading", row_count)
     column_types = types.decide() | ({} if row_count else dict.fromkeys(table.decimals, pl.String()))
     copy, typed_file = scratch / COPIES.replace("*", "0"), scratch / "typed.parquet"
-    write_batches(_read(raw, source_name, lambda rows: rows.cast(column_types)), copy)  # type: ignore[arg-type]
+    write_batches(_read(raw, source_name, lambda rows: rows.cast(column_types)), copy)  # type: ignore[arg-type]  # polars takes a mapping of types
     raw.unlink()
     write_batches(
         _read(copy, source_name, lambda rows: simplify_frame(mark_missing(rows, marks), source_name)), typed_file

@@ -22,6 +22,7 @@ from sfumato.data.reading.arrow_frame import build_frame
 from sfumato.data.reading.file_kinds import HEAD, detect_file_kind, name_kind
 from sfumato.data.reading.foreign_cells import mark_missing
 from sfumato.data.reading.foreign_worker import RefusedFile, choose_name, quote_name
+from sfumato.data.reading.plain_frames import simplify_frame
 from sfumato.data.reading.source import parse_source
 from sfumato.data.reading.table_reader import list_input_files
 from sfumato.data.reading.text_table import TextFormat, iterate_text_cells, read_first_bytes
@@ -32,7 +33,6 @@ from sfumato.engine.server_copy import stage_server_table
 from sfumato.engine.spark.spark_session import require_spark
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.errors import DataError, hide_password, quote_some_names
-from sfumato.table import simplify_frame
 
 _ROWS = 1 << 16
 _PLAIN = (pl.Boolean, pl.Date, pl.String, pl.Categorical, pl.Enum)
@@ -165,7 +165,7 @@ def _stage_text_files(files: Sequence[Path], text: TextFormat, scratch: Path) ->
     def cast_to(types: dict[str, pl.DataType]) -> Callable[[pl.DataFrame], pl.DataFrame]:
         numbers = [name for name, kind in types.items() if kind.is_numeric()]
         return lambda batch: (
-            batch.with_columns(spell_points(batch.select(numbers), text.decimal)).cast(types).cast(common_types)  # type: ignore[arg-type]
+            batch.with_columns(spell_points(batch.select(numbers), text.decimal)).cast(types).cast(common_types)  # type: ignore[arg-type]  # polars takes a mapping of types
         )
 
     staged_files = []
@@ -228,7 +228,7 @@ def _stage_duckdb(file: Path, table: str | None, text: TextFormat, scratch: Path
     decimals = _observe_decimals(raw)
 
     def type_decimals(batch: pl.DataFrame) -> pl.DataFrame:
-        spelled_batch = batch.with_columns(pl.col(list(decimals)).cast(pl.String)).cast(decimals)  # type: ignore[arg-type]
+        spelled_batch = batch.with_columns(pl.col(list(decimals)).cast(pl.String)).cast(decimals)  # type: ignore[arg-type]  # polars takes a mapping of types
         return mark_missing(spelled_batch, text.missing_marks)
 
     return [_rewrite(raw, scratch / "typed.parquet", type_decimals)]

@@ -100,7 +100,7 @@ class StoredTable:
         """The distinct values of a column, ascending, without a missing one."""
         return self.count_values(column).frame[column].drop_nulls()
 
-    def hierarchy(self, column: str) -> Hierarchy:
+    def get_hierarchy(self, column: str) -> Hierarchy:
         """The hierarchy of a column; without one, all of the column is kept or suppressed."""
         if column in self.hierarchies:
             return self.hierarchies[column]
@@ -195,7 +195,7 @@ class StoredTable:
     def refuse_strange_values(self) -> None:
         """Stop if a quasi-identifying column has values that its hierarchy lacks."""
         for name in self.quasi_identifying:
-            hierarchy, values = self.hierarchy(name), self.count_values(name)
+            hierarchy, values = self.get_hierarchy(name), self.count_values(name)
             leaves = pl.Series(hierarchy.spell_leaves(self.rows.schema[name]), dtype=pl.String)
             texts = spell_cells(values.frame[name])
             strange = (~texts.is_in(leaves.implode())).fill_null(False).to_numpy()

@@ -24,7 +24,7 @@ popcount: Any = intrinsic(_count_bits)
 
 
 @compile_cached("int64(uint64[::1], int64, int64, int64)")
-def count_common_rows(bits, first_set, other, words):  # type: ignore[no-untyped-def]
+def count_common_rows(bits, first_set, other, words):
     """How many rows two sets share that begin at two places of an array."""
     total = np.uint64(0)
     first, second = np.uint64(first_set), np.uint64(other)
@@ -34,7 +34,7 @@ def count_common_rows(bits, first_set, other, words):  # type: ignore[no-untyped
 
 
 @compile_cached("boolean(uint64[::1], int64, int64, int64)")
-def do_rows_meet(bits, first_set, other, words):  # type: ignore[no-untyped-def]
+def do_rows_meet(bits, first_set, other, words):
     """Whether two sets share a row."""
     first, second = np.uint64(first_set), np.uint64(other)
     for word in range(np.uint64(words)):  # noqa: SIM110  (a generator does not compile)
@@ -44,7 +44,7 @@ def do_rows_meet(bits, first_set, other, words):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(uint64[::1], int64, int64, int64, int64)")
-def intersect_row_sets(bits, first_set, other, words, target):  # type: ignore[no-untyped-def]
+def intersect_row_sets(bits, first_set, other, words, target):
     """Write what two sets share to a third place; returns how many rows that are."""
     total = np.uint64(0)
     first, second, third = np.uint64(first_set), np.uint64(other), np.uint64(target)
@@ -56,7 +56,7 @@ def intersect_row_sets(bits, first_set, other, words, target):  # type: ignore[n
 
 
 @compile_cached("void(uint64[::1], int64, int64, int64, int64)")
-def add_common_rows(bits, first_set, other, words, target):  # type: ignore[no-untyped-def]
+def add_common_rows(bits, first_set, other, words, target):
     """Add what two sets share to a third."""
     first, second, third = np.uint64(first_set), np.uint64(other), np.uint64(target)
     for word in range(np.uint64(words)):
@@ -64,7 +64,7 @@ def add_common_rows(bits, first_set, other, words, target):  # type: ignore[no-u
 
 
 @compile_cached("int64(uint64[::1], int64, int64, int32[::1], int64, int64)")
-def list_set_rows(bits, begin, words, rows, base, target):  # type: ignore[no-untyped-def]
+def list_set_rows(bits, begin, words, rows, base, target):
     """List the rows of a set: bit i is row number `rows[base + i]`; returns the place after the last one listed."""
     for word in range(words):
         remaining_bits = bits[begin + word]

@@ -12,7 +12,7 @@ _BLOCK = 1 << 12
 
 
 @compile_cached("void(uint16[:,::1], int32[::1], int32[::1])")
-def count_at_places(codes, steps, counts):  # type: ignore[no-untyped-def]
+def count_at_places(codes, steps, counts):
     """Add one at the place of each row; `codes` has a line for each column, whose codes count `steps` places each."""
     rows = codes.shape[1]
     places = np.empty(_BLOCK, dtype=np.int32)

@@ -9,7 +9,7 @@ from sfumato.kernels.compilation import compile_cached
 
 
 @compile_cached("int64[::1](uint64[::1], int64[::1], int64, int64)")
-def _count_parts(scattered_keys, ends, bits, largest):  # type: ignore[no-untyped-def]
+def _count_parts(scattered_keys, ends, bits, largest):
     slot_bits = np.int64(4)
     while (np.int64(1) << slot_bits) < 2 * largest:
         slot_bits += 1
@@ -41,7 +41,7 @@ def _count_parts(scattered_keys, ends, bits, largest):  # type: ignore[no-untype
 
 
 @compile_cached("int64[::1](int64[::1])")
-def count_equal_keys(keys):  # type: ignore[no-untyped-def]
+def count_equal_keys(keys):
     """How often each distinct key occurs, in no particular order."""
     rows = keys.shape[0]
     bits = 0
@@ -71,7 +71,7 @@ def count_equal_keys(keys):  # type: ignore[no-untyped-def]
 @compile_cached(
     [f"void(int64[::1], Array({kind}, 1, 'C', readonly=True), int64, int64)" for kind in ("uint8", "int64")]
 )
-def append_digits(keys, codes, lowest, width):  # type: ignore[no-untyped-def]
+def append_digits(keys, codes, lowest, width):
     """Append a digit to every key, in a system of that width."""
     for row in range(keys.shape[0]):
         keys[row] = keys[row] * width + (np.int64(codes[row]) - lowest)

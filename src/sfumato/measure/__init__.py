@@ -100,7 +100,7 @@ if TYPE_CHECKING:
     from sfumato.measure.utility.queries import query_accuracy as query_accuracy
 
 
-def _adapt(measure):  # type: ignore[no-untyped-def]
+def _adapt(measure: object) -> object:
     from sfumato.measure.given_tables import take_any_table
 
     return take_any_table(measure)

@@ -148,7 +148,7 @@ def _choose_second_reader(texts: pl.Series) -> Reader | None:
     seconds = _count_zoned_seconds(parts)
     if seconds.null_count():
         return None
-    first = int(seconds.min())  # type: ignore[arg-type]
+    first = int(seconds.min())  # type: ignore[arg-type]  # a column of numbers
 
     def read(column: pl.Series) -> pl.Series:
         parts = _split(column.cast(pl.String), _MOMENT)

@@ -19,6 +19,7 @@ from polars.exceptions import ColumnNotFoundError, PolarsError
 from sfumato.arrays import Ints
 from sfumato.details import ChainDetails
 from sfumato.errors import DataError, PolicyError
+from sfumato.measure.anonymity.class_tally import ClassTally
 from sfumato.release import Claim, CoveredRisk, Finding, Number
 from sfumato.runtime.lazy import find_checks
 from sfumato.table import Table
@@ -41,6 +42,8 @@ class Evidence:
     """The population that a model compares with."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """What only the custodian knows about the release: which entries or rules are private; empty for an auditor."""
+    class_tally: ClassTally | None = None
+    """The values in each class that a model judges, if its classes are not those of the published rows."""
 
     def knows(self, claim: Claim) -> bool:
         """Whether the data that the claim's measure compares with is available."""
@@ -71,7 +74,7 @@ class Evidence:
         ]
         return replace(
             self,
-            published_data=self.published_data.with_frame(self.published_data.frame.with_columns(original_columns)),
+            published_data=self.published_data.replace_frame(self.published_data.frame.with_columns(original_columns)),
         )
 
 

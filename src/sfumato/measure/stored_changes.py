@@ -57,7 +57,7 @@ class StoredComparison:
 
         def count_batch(batch: AlignedBatch) -> int:
             original_frame, published_frame = map(spell_coded_columns, batch)
-            return count(original.with_frame(original_frame), published_table.with_frame(published_frame))
+            return count(original.replace_frame(original_frame), published_table.replace_frame(published_frame))
 
         step, published_rows = "comparing with the originals", self.published_table.rows
         return sum(self.original.rows.compare_batches(published_rows, self.taken_rows, count_batch, step, columns))

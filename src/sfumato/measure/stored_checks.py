@@ -16,7 +16,7 @@ from sfumato.runtime.lazy import find_stored_checks
 StoredMeasure = Callable[[Any, Mapping[str, Any]], Number]
 """It takes the evidence on a shape of data and the arguments of the claim."""
 StoredShape = Literal["table", "baskets"]
-Measure = TypeVar("Measure", bound=StoredMeasure)
+MeasureKind = TypeVar("MeasureKind", bound=StoredMeasure)
 
 
 class _StoredCheck(NamedTuple):
@@ -29,13 +29,13 @@ class _StoredCheck(NamedTuple):
 _LOADED_CHECKS: dict[str, _StoredCheck] = {}
 
 
-def checks_stored_claim(name: str, shape: StoredShape = "table") -> Callable[[Measure], Measure]:
+def checks_stored_claim(name: str, shape: StoredShape = "table") -> Callable[[MeasureKind], MeasureKind]:
     """Register a measure for claims on a release in its file, under the name that the claims give.
 
     It is found by its name in the source, which must be a word on the line of the call.
     """
 
-    def register(measure: Measure) -> Measure:
+    def register(measure: MeasureKind) -> MeasureKind:
         _LOADED_CHECKS[name] = _StoredCheck(measure, shape)
         return measure
 

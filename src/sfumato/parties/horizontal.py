@@ -235,7 +235,7 @@ class _SiteMining:
         try:
             items: list[Item] = [name.decode("utf-8") if is_text else read_integer(name) for name in union]
         except ValueError:
-            raise PartyError("the union holds a name that is no item; a site did not follow the protocol") from None
+            raise PartyError("the union holds a name that is not an item; a site did not follow the protocol") from None
         return sorted(items)
 
     async def _unite_itemsets(self, candidates: Sequence[Itemset], step: str) -> list[Itemset]:

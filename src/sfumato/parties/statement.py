@@ -65,7 +65,7 @@ class Statement:
     protocol: str
     adversary: str
     """Against whom it holds: semi-honest or not, how many sites may collude."""
-    learnt: tuple[str, ...]
+    knowledge: tuple[str, ...]
     """What this site came to know besides its own data and the result."""
     from_result: tuple[str, ...]
     """What follows from the result itself, whatever the protocol."""
@@ -90,7 +90,7 @@ class Statement:
         lines = [f'Site "{self.site}" of {len(self.sites)}, protocol "{self.protocol}".', self.adversary]
         lines += [
             "Besides its own data and the result, this site learned:",
-            *(f"- {sentence}" for sentence in self.learnt),
+            *(f"- {sentence}" for sentence in self.knowledge),
         ]
         lines += ["From the result itself follows:", *(f"- {sentence}" for sentence in self.from_result)]
         received_bytes = sum(part.size for part in self.traffic if part.way == "received")

@@ -45,7 +45,7 @@ def _word_suppression(claim: Mapping[str, Any], outline: Table) -> frozenset[str
 def _word_limits(claim: Mapping[str, Any], outline: Table) -> frozenset[str]:
     arguments = claim["arguments"]
     limits = Limits(arguments.get("floor"), arguments.get("cap"))
-    promises = limits.claims(arguments["column"], claim["threshold"])
+    promises = limits.list_claims(arguments["column"], claim["threshold"])
     return frozenset({promise.meaning for promise in promises if promise.property == claim["property"]})
 
 

@@ -109,13 +109,6 @@ def claim_no_suppression() -> Claim:
     )
 
 
-_MODEL_MEASURES = (
-    *("alpha", "beta", "delta_disclosure", "distinct_l", "enhanced_beta", "entropy_l", "recursive_c"),
-    *("t_equal", "t_hierarchical", "t_ordered"),
-)
-"""Measures of the sensitive values in each class."""
-
-
 def guard_blanks(
     claims: tuple[Claim, ...], published_table: Table, least: int = 1, recoded_columns: Collection[str] = ()
 ) -> tuple[Claim, ...]:
@@ -126,6 +119,8 @@ def guard_blanks(
     must satisfy what is claimed about sensitive values; not in `recoded_columns`, which no longer have those of the
     originals.
     """
+    from sfumato.protect import MODELS  # modules of models import this one
+
     known_columns = [name for name in published_table.quasi_identifying if name in published_table.frame.columns]
     if published_table.missing is not Missing.MATCHES_ANY or not any(
         published_table.frame[name].null_count() for name in known_columns
@@ -134,16 +129,13 @@ def guard_blanks(
     if any(claim.property.startswith("fitting_") for claim in claims):
         return claims
     crowds = [claim for claim in claims if claim.property == "k_anonymity"]
-    values = [claim for claim in claims if _name_model_measure(claim) in _MODEL_MEASURES]
+    model_properties = {name for model in MODELS for name in model.claim_properties}
+    values = [claim for claim in claims if claim.property in model_properties and "column" in claim.arguments]
     worded_claims = tuple(explain_blanks(claim) if claim in (*crowds, *values) else claim for claim in claims)
     least = max([least, *(int(claim.threshold) for claim in crowds)])
     guards = [_claim_fitting_people(least, [*crowds, *values])] if least > 1 else []
     guards += [_claim_fitting_values(claim) for claim in values if claim.arguments["column"] not in recoded_columns]
     return (*worded_claims, *guards)
-
-
-def _name_model_measure(claim: Claim) -> str:
-    return claim.measure.removesuffix("_with_originals")
 
 
 def _claim_fitting_people(least: int, claims: Sequence[Claim]) -> Claim:
@@ -161,7 +153,7 @@ def _claim_fitting_people(least: int, claims: Sequence[Claim]) -> Claim:
 
 def _claim_fitting_values(claim: Claim) -> Claim:
     meaning = f"It also holds if the class of a row is all the people of the originals whom it fits: {claim.meaning}"
-    arguments = {**claim.arguments, "of": _name_model_measure(claim)}
+    arguments = {**claim.arguments, "of": claim.measure.removesuffix("_with_originals")}
     changed_fields = {"property": "fitting_values", "measure": "fitting_values", "needs_original": True}
     return claim.model_copy(update={**changed_fields, "arguments": arguments, "meaning": meaning})
 

@@ -53,10 +53,8 @@ class Method(Description, ABC):
     data or in records that are drawn whole. Otherwise columns are drawn independently, even if they hold the same."""
     utility: ClassVar[Literal["classes", "blanks", "chance", "codes", "baskets", "sequences"]] = "classes"
     """What an analyst loses by it; this determines which utility measures make sense."""
-    section: ClassVar[
-        Literal["", "entries", "hiding", "noise", "synthesis", "codes", "patterns", "classifier", "sequences"]
-    ] = ""
-    """Its own section of the custodian's report, if any."""
+    section: ClassVar[str] = ""
+    """Its own section of the custodian's report, if any, as `report/sections/chosen_sections.py` names it."""
     loss_meaning: ClassVar[str] = ""
     """What `loss` is a share of, as a sentence for the report; only if no kind of change that it states has words for
     its loss (`change_kinds.py`), and labels do not show it."""
@@ -102,7 +100,7 @@ class Method(Description, ABC):
         """Check the data before `protect` of any method, and label its rows afterwards."""
         super().__pydantic_init_subclass__(**arguments)
         if "protect" in vars(cls) and "protect" not in cls.__abstractmethods__:
-            cls.protect = check_data(cls.protect)  # type: ignore[method-assign]
+            cls.protect = check_data(cls.protect)  # type: ignore[method-assign]  # wraps the method of each subclass once
 
     @classmethod
     def find_mark(cls, parameters: Mapping[str, Any]) -> str:

@@ -91,7 +91,7 @@ class BasketDistortion(Description):
         keeps, adds = self.keeps, self.adds
         held_epsilons = np.abs(np.log(keeps) - np.log(adds))
         lacked_epsilons = np.abs(np.log1p(-keeps) - np.log1p(-adds))
-        return np.maximum(held_epsilons, lacked_epsilons).tolist()  # type: ignore[no-any-return]
+        return np.maximum(held_epsilons, lacked_epsilons).tolist()  # type: ignore[no-any-return]  # a list of floats
 
     @property
     def _paste_ratio(self) -> float:

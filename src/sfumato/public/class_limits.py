@@ -11,7 +11,7 @@ class ClassLimits(NamedTuple):
 
     k: int = 1
     """The smallest number of rows."""
-    l: int = 1  # noqa: E741  (the papers' own letter)
+    l: int = 1
     """The smallest number of different values."""
     share: float = 1.0
     """The largest share of one value."""

@@ -77,7 +77,7 @@ class Noise(Description):
             ) from None
 
     @classmethod
-    def for_privacy(
+    def of_privacy(
         cls, kind: Literal["uniform", "gaussian", "discretize"], width: float, confidence: float, step: float = 0.0
     ) -> Noise:
         """The noise under which a value is known, with the confidence, only to within `width`."""
@@ -220,7 +220,7 @@ def _compute_unit_interval(kind: str, confidence: float) -> float:
     return confidence * (2 if kind == "uniform" else 1)
 
 
-def privacy_level(noise: Any, range: Any, confidence: float = 0.95) -> float:  # noqa: A002  # the paper's word
+def privacy_level(noise: Any, range: Any, confidence: float = 0.95) -> float:
     """How much privacy noise gives: the interval's width as a share of the range (its ends, or its width). The width of
     whole numbers, if the noise has a step, is their count.
     """

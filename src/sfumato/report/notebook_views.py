@@ -76,7 +76,7 @@ def render_audit(audit: Audit) -> str:
     pairs = [(" + ".join(pair.columns), format_percent(pair.unique_share)) for pair in audit.pairs[:_PAIRS]]
     return render_card(
         f"{audit.source}: {count_noun(audit.rows, 'row')}, {count_noun(audit.columns, 'column')}",
-        render_sentences(audit.sentences()),
+        render_sentences(audit.list_sentences()),
         render_grid(("column", "proposed role", "values", "why"), proposals, SENTENCE),
         render_grid(("two columns", "people singled out"), pairs) if pairs else "",
         render_sentences(["Roles are yours to decide: audit.roles holds the proposed ones.", STAYS]),

@@ -215,7 +215,7 @@ def _list_private_facts(account: RunAccount) -> list[tuple[str, str]]:
     """Facts for the custodian: counts of the originals, the search, the running time."""
     details = account.details
     anonymity = details.get_family(AnonymityDetails) or AnonymityDetails()
-    nodes, checked_count = anonymity.nodes, anonymity.checked
+    nodes, checked_count = anonymity.nodes, anonymity.checked_nodes
     row_noun = "People" if isinstance(account.original, Table) else type(account.original).__name__
     facts = [
         ("Source", wording.clean_label(account.source)),

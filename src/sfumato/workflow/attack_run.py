@@ -35,39 +35,39 @@ def attack_again(folder: str | Path, policy: str | Path | Policy) -> tuple[Attac
     from sfumato.workflow.verification import read_unchanged_certificate  # a run, which attacks too, needs none of it
 
     rules = policy if isinstance(policy, Policy) else Policy.read(policy)
-    if not rules.attacks():
+    if not rules.attacks:
         file = "" if isinstance(policy, Policy) else f"{policy}: "
         raise PolicyError(f"{file}the policy names no attack; add [[attack]] to it")
     root = find_release_folder(Path(folder))
     certificate = read_unchanged_certificate(root)
-    shape, output = certificate.body["data"]["shape"], rules.methods()[-1].gives
+    shape, output = certificate.body["data"]["shape"], rules.methods[-1].gives
     if shape != output:
         raise PolicyError(
             f"{root}: this release holds {shape}, and the policy makes {output}; give the policy that made the release"
         )
     _refuse_other_methods(rules, certificate.body["methods"], root)
     report_progress("reading")
-    published_data, original = certificate.read_published(root), rules.original()
+    published_data, original = certificate.read_published(root), rules.read_original()
     refuse_unknown_columns(rules, original)
     record = _read_record(root.parent / "private")
     refuse_other_policy(rules, original, record, root.parent / "private")
     laws = read_laws(certificate.body.get("public", {}))
-    *earlier_methods, last_method = rules.methods()
+    *earlier_methods, last_method = rules.methods
     release = Release(
         _attach_hierarchies(published_data, original),
         last_method,
-        certificate.claims(),
+        certificate.list_claims(),
         {},
-        _read_kept_details(record, root.parent / "private", laws, len(rules.methods())),
-        certificate.changes(),
+        _read_kept_details(record, root.parent / "private", laws, len(rules.methods)),
+        certificate.list_changes(),
         tuple(earlier_methods),
     )
-    return run_attacks(rules.attacks(), release, original)
+    return run_attacks(rules.attacks, release, original)
 
 
 def _refuse_other_methods(policy: Policy, stated_methods: Sequence[Mapping[str, Any]], folder: Path) -> None:
     """Attacks read thresholds and models from the policy: it must be the one that made the release."""
-    steps = (select_outgoing_parameters(describe_step(method)) for method in policy.methods())
+    steps = (select_outgoing_parameters(describe_step(method)) for method in policy.methods)
     methods = [json.loads(json.dumps(step)) for step in steps]
     if methods != list(stated_methods):
         raise PolicyError(
@@ -134,7 +134,7 @@ def _split_attack_inputs(release: Release, original: Any, *, in_equal_sides: boo
     rows = np.resize(np.arange(len(training_rows)), len(release.data)) if in_equal_sides else None
     judged_release = replace(release, details=replace(release.details, rows=rows))
     return _AttackInputs(
-        judged_release, *(original.with_frame(original.frame[side]) for side in (training_rows, aside))
+        judged_release, *(original.replace_frame(original.frame[side]) for side in (training_rows, aside))
     )
 
 

@@ -79,7 +79,7 @@ class Audit:
 
     def __repr__(self) -> str:
         """Counts and the first sentence."""
-        return f"Audit({self.source}: {self.rows:,} rows, {self.columns} columns. {self.sentences()[0]})"
+        return f"Audit({self.source}: {self.rows:,} rows, {self.columns} columns. {self.list_sentences()[0]})"
 
     def _repr_html_(self) -> str:
         from sfumato.report.notebook_views import render_audit
@@ -90,7 +90,7 @@ class Audit:
         """The audit as JSON."""
         return asdict(self)
 
-    def sentences(self) -> tuple[str, ...]:
+    def list_sentences(self) -> tuple[str, ...]:
         """The audit in words."""
         if self.columns == 1 and self.proposals:
             sign = name_separator(self.proposals[0].column)

@@ -107,13 +107,13 @@ class Certificate:
 
         return render_certificate(self)
 
-    def claims(self) -> tuple[Claim, ...]:
+    def list_claims(self) -> tuple[Claim, ...]:
         """The claims to measure."""
         return tuple(
             Claim.model_validate({name: claim[name] for name in Claim.model_fields}) for claim in self.body["claims"]
         )
 
-    def changes(self) -> tuple[Change, ...]:
+    def list_changes(self) -> tuple[Change, ...]:
         """What was done to each column, as the methods stated it."""
         return tuple(
             Change(**{**change, "kind": ChangeKind(change["kind"])}) for change in self.body.get("changes", ())

@@ -45,7 +45,7 @@ class ProtectedData:
 
 def apply_methods(policy: Policy, original: Any, randomness: Randomness) -> ProtectedData:
     """Apply the methods in order; the claims of all of them are claims of the last release."""
-    methods = policy.methods()
+    methods = policy.methods
     refuse_misfits(methods, original)
     for method in methods:
         method.refuse_undeclared(original)

@@ -18,7 +18,7 @@ from sfumato.runtime.lazy import find_tagged_class
 from sfumato.workflow.certificate import Certificate, find_release_folder, refuse_hostile
 from sfumato.workflow.verification import Verification, verify
 
-Cell = float | int | str | None
+ComparedValue = float | int | str | None
 _ORDER = ("data", "claim", "loss", "level", "attack")
 
 
@@ -29,8 +29,8 @@ class ReleaseDifference:
     topic: str
     """`claim`, `loss`, `level`, `attack` or `data`."""
     name: str
-    first: Cell
-    second: Cell
+    first: ComparedValue
+    second: ComparedValue
 
     @property
     def differs(self) -> bool:
@@ -102,9 +102,9 @@ def _add_private_parameters(record: Any) -> list[Any]:
     ]
 
 
-def _collect_comparable_facts(body: Any) -> dict[tuple[str, str], Cell]:
+def _collect_comparable_facts(body: Any) -> dict[tuple[str, str], ComparedValue]:
     """Everything in a certificate that can be compared."""
-    facts: dict[tuple[str, str], Cell] = {
+    facts: dict[tuple[str, str], ComparedValue] = {
         ("data", "method"): ", ".join(method["method"] for method in body["methods"]),
         ("data", "shape"): body["data"]["shape"],
         ("data", "rows"): body["data"]["rows"],

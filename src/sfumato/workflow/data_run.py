@@ -18,6 +18,7 @@ from pydantic import ValidationError
 from sfumato.attack import Attack
 from sfumato.baskets import Baskets
 from sfumato.data.hierarchies.hierarchy import Hierarchy, spell_cells
+from sfumato.data.reading.plain_frames import build_table_frame, get_row_labels, simplify_frame
 from sfumato.data.roles.role import Role
 from sfumato.data.roles.role_lines import explain_missing_roles
 from sfumato.errors import DataError, PolicyError
@@ -27,7 +28,7 @@ from sfumato.protect.method import Method
 from sfumato.randomness import Randomness
 from sfumato.runtime.lazy import find_tagged_class
 from sfumato.sequences import Sequences
-from sfumato.table import Table, build_table_frame, get_row_labels, simplify_frame
+from sfumato.table import Table
 from sfumato.workflow import pipeline
 from sfumato.workflow.finished_run import Run, RunFiles
 from sfumato.workflow.policy import DEMO, Policy
@@ -192,7 +193,7 @@ def _build_original(data: Any, policy: Policy) -> Any:
         kind = get_shape(policy.shape).kind
         if isinstance(data, Baskets | Sequences | Table) and not isinstance(data, kind):
             raise DataError(f"{policy.protect[0].method} takes {kind.__name__}, not {type(data).__name__}")
-        return data if isinstance(data, kind) else kind.of(data)  # type: ignore[attr-defined]
+        return data if isinstance(data, kind) else kind.of(data)  # type: ignore[attr-defined]  # each kind has `of`
     if isinstance(data, Baskets | Sequences):
         raise DataError(f"{policy.protect[0].method} takes a table, not {type(data).__name__}")
     table = data if isinstance(data, Table) else None

@@ -115,7 +115,7 @@ class _RunInput(NamedTuple):
 
 def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness | None, given_data: Any) -> Run:
     clock = _StepClock()
-    key, chance, methods = load_signing_key(), randomness or Randomness.secure(), policy.methods()
+    key, chance, methods = load_signing_key(), randomness or Randomness.secure(), policy.methods
     is_read = given_data is None
     original, commitment = _read_input(policy, given_data)
     clock.record_step("read")
@@ -164,7 +164,7 @@ def _run_in_place(policy: Policy, target: ReservedTarget, randomness: Randomness
 def _read_input(policy: Policy, given_data: Any) -> _RunInput:
     """The data of the policy or those given, refused before any work if the policy does not fit them."""
     report_progress("reading")
-    original = policy.original() if given_data is None else given_data
+    original = policy.read_original() if given_data is None else given_data
     refuse_unknown_columns(policy, original)
     _refuse_format(policy, original)
     commitment = _commit_to_input(policy) if given_data is None else commit_to_data(given_data)
@@ -251,7 +251,7 @@ def _order_rows_by_policy(release: Release, policy: Policy, randomness: Randomne
     if policy.output.order == "as_read" or not isinstance(data, Table | Sequences):
         return release
     order = randomness.generator().permutation(len(data))
-    shuffled_data = data.with_frame(data.frame[order]) if isinstance(data, Table) else data.take(order)
+    shuffled_data = data.replace_frame(data.frame[order]) if isinstance(data, Table) else data.take(order)
     return replace(release, data=shuffled_data, details=release.details.follow(order))
 
 
@@ -331,7 +331,7 @@ def _measure_column_changes(release: Release, original: Any, published_data: Any
 
 def _choose_attacks(policy: Policy, release: Release) -> tuple[Attack, ...]:
     """The attacks of the policy, and linking, which the gate needs."""
-    attacks, known_columns = policy.attacks(), release.list_readable_columns()
+    attacks, known_columns = policy.attacks, release.list_readable_columns()
     nobodys = release.are_rows_drawn and policy.gate.max_linking_risk is None
     if nobodys or not known_columns:
         return attacks

@@ -243,23 +243,25 @@ class Policy(Description):
             update={"data": data, "hierarchies": hierarchies, "protect": methods, "attack": attacks, "output": output}
         )
 
+    @property
     def methods(self) -> tuple[Method, ...]:
         """The methods, in order."""
         return self.protect
 
+    @property
     def attacks(self) -> tuple[Attack, ...]:
         """The attacks, in order."""
         return self.attack
 
-    def original(self) -> Any:
+    def read_original(self) -> Any:
         """Read the data of the policy."""
         if self.shape == "table":
-            return self.table()
+            return self.read_original_table()
         if self.data.path == DEMO:
             raise PolicyError(f"the built-in population is a table; name a file of {self.shape}")
         return get_shape(self.shape).read_input(self.data)
 
-    def table(self) -> Table:
+    def read_original_table(self) -> Table:
         """Read the table of the policy."""
         if self.data.path == DEMO:
             return self._read_demo()

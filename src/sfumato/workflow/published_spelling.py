@@ -77,7 +77,7 @@ def spell_release(release: Release, original: Any, policy: Policy, *, is_read: b
         original, frame=original.frame.with_columns(column.original_cells for column in columns.values())
     )
     details = _respell_details(release.details, original.frame, spelled_original.frame, len(data))
-    return SpelledRelease(replace(release, data=data.with_frame(frame), details=details), spelled_original)
+    return SpelledRelease(replace(release, data=data.replace_frame(frame), details=details), spelled_original)
 
 
 def _shows_every_text(name: str, release: Release, original: Table) -> bool:

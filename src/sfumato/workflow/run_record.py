@@ -74,7 +74,7 @@ def build_record(
         **policy.about.model_dump(),
         "created": format_timestamp(),
         "versions": list_versions(),
-        "maturity": _find_least_maturity(policy.methods()),
+        "maturity": _find_least_maturity(policy.methods),
         "for_publication": facts.randomness.for_publication,
         "data": {
             "file": shape.name_file(form),
@@ -83,7 +83,7 @@ def build_record(
             **description["data"],
             "sha256": hash_file(staging.release / shape.name_file(form)),
         },
-        "methods": [describe_step(method) for method in policy.methods()],
+        "methods": [describe_step(method) for method in policy.methods],
         "claims": [describe_finding(c, f) for c, f in zip(release.claims, findings, strict=True)],
         "losses": dict(release.losses),
         "public": {column: law.describe() for column, law in release.public.items()},

@@ -70,13 +70,13 @@ class SequenceAudit:
 
     def __repr__(self) -> str:
         """Counts and the first sentence."""
-        return f"SequenceAudit({self.source}: {self.sequences:,} sequences. {self.sentences()[0]})"
+        return f"SequenceAudit({self.source}: {self.sequences:,} sequences. {self.list_sentences()[0]})"
 
     def as_json(self) -> dict[str, Any]:
         """The audit as JSON."""
         return {**asdict(self), "points": None if self.points is None else self.points._asdict()}
 
-    def sentences(self) -> tuple[str, ...]:
+    def list_sentences(self) -> tuple[str, ...]:
         """The audit in words."""
         shares = ", ".join(f"{spell_percent(risk.unique_share)} by {risk.points}" for risk in self.known_points)
         clause = "these are found by points of their sequence, known in order"

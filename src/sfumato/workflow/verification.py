@@ -58,7 +58,7 @@ def read_release(folder: str | Path) -> Release:
     details = Details(public=read_laws(certificate.body.get("public", {})))
     losses = certificate.body.get("losses", {})
     data = _read_published(root, certificate)
-    return Release(data, None, certificate.claims(), losses, details, certificate.changes())
+    return Release(data, None, certificate.list_claims(), losses, details, certificate.list_changes())
 
 
 def read_unchanged_certificate(root: Path) -> Certificate:
@@ -253,7 +253,7 @@ def _open_published(root: Path, certificate: Certificate, choice: EngineChoice) 
 
 def _measure_claims(certificate: Certificate, published_data: Any, seconds: float) -> tuple[Finding, ...]:
     """Measure the claims until time runs out; a claim that is made twice is measured once."""
-    claims = certificate.claims()
+    claims = certificate.list_claims()
     measure = _choose_measure(published_data)
     measured_values: dict[str, Number | None] = {}
     findings = []

@@ -143,6 +143,6 @@ def draw_changed_table(seed: int, rows: int = 30) -> ChangedTable:
         kinds[name] = ways[change]
         laws |= {name: dict(changed.law)} if changed.law else {}
     kinds["disease"] = ChangeKind.KEPT
-    published = people.with_frame(people.frame.with_columns(columns))
+    published = people.replace_frame(people.frame.with_columns(columns))
     changes = tuple(Change(name, kind, "mixed") for name, kind in kinds.items())
     return ChangedTable(sf.Release(published, None, (), {}, Details(public=laws), changes), people, kinds)

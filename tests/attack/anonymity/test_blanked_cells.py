@@ -63,7 +63,7 @@ def blank(table: sf.Table, chance: np.random.Generator, *, is_stated: bool = Tru
     """Some cells of some columns are empty."""
     columns = [name for name in table.quasi_identifying if chance.random() < 0.6]
     share = float(chance.choice([0.1, 0.5, 0.9]))
-    published = table.with_frame(
+    published = table.replace_frame(
         table.frame.with_columns(
             pl.when(pl.Series(chance.random(len(table)) >= share)).then(pl.col(name)).alias(name) for name in columns
         )
@@ -133,7 +133,7 @@ def test_the_only_row_without_a_value_is_found_beside_a_blanked_column() -> None
     """Every age is blanked, and one of 40 people has no town: the one empty town is theirs."""
     towns = [None, *("xyz"[at % 3] for at in range(39))]
     people = sf.Table.of({"age": list(range(40)), "town": towns}, dict.fromkeys(NAMES[:2], "quasi_identifying"))
-    published = people.with_frame(people.frame.with_columns(pl.lit(None, dtype=pl.Int64).alias("age")))
+    published = people.replace_frame(people.frame.with_columns(pl.lit(None, dtype=pl.Int64).alias("age")))
     changes = state_changes(
         sf.SwapConfidential(column="age", share=0.1), people, published, dict.fromkeys(NAMES[:2], ChangeKind.BLANKED)
     )
@@ -146,7 +146,7 @@ def test_a_missing_value_that_was_filled_before_cells_were_blanked_is_still_foun
     towns: list[Any] = ["a"] * 4 + ["b"] * 4 + [None]
     roles = {"town": "quasi_identifying", "age": "quasi_identifying"}
     people = sf.Table.of({"town": towns, "age": list(range(9))}, roles)
-    published = people.with_frame(
+    published = people.replace_frame(
         people.frame.with_columns(pl.Series("town", [None, *towns[1:8], "other"]), pl.Series("age", [1] * 9))
     )
     method = sf.SwapConfidential(column="age", share=0.1)
@@ -156,7 +156,7 @@ def test_a_missing_value_that_was_filled_before_cells_were_blanked_is_still_foun
     )
     release = sf.Release(published, None, (), {}, changes=changes)
     links = choose_strongest(release, people, ("town",)).links
-    assert 8 in links.rows(8)
+    assert 8 in links.get_rows(8)
 
 
 def test_both_engines_link_the_same_people(tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_rows_that_nobody_is_offered_are_not_found() -> None:
         people = draw_people(chance, "matches_any", 3, 30)
         release, rows = blank(people, chance), chance.permutation(30)
         for way in try_ways(release, people, people.quasi_identifying):
-            by_hand = [rows[person] in way.links.rows(person) for person in range(30)]
+            by_hand = [rows[person] in way.links.get_rows(person) for person in range(30)]
             assert way.links.contain(rows).tolist() == by_hand, seed
 
 
@@ -193,7 +193,7 @@ def test_fewer_columns_are_not_asked_where_only_fitting_classes_are_listed() -> 
     """Else a row would seem to be alone because the others fit nobody in all columns."""
     assert "has_all_classes" in CoveredPeople._fields
     people = sf.Table.of({"a": ["x", "y"], "b": ["p", "q"]}, dict.fromkeys("ab", "quasi_identifying"))
-    published = people.with_frame(people.frame.with_columns(pl.Series("a", [None, None], dtype=pl.String)))
+    published = people.replace_frame(people.frame.with_columns(pl.Series("a", [None, None], dtype=pl.String)))
     changes = state_changes(sf.SwapConfidential(column="a", share=0.1), people, published, {"a": ChangeKind.BLANKED})
     release = sf.Release(published, None, (), {}, changes=changes)
     asked: list[int] = []

@@ -34,7 +34,7 @@ def hospital_a() -> sf.Table:
 def release_a() -> sf.Release:
     table = hospital_a()
     cells = [pl.Series("zip", ["130**"] * 4), pl.Series("age", ["<30", "<30", "<35", "<35"])]
-    return as_is(table.with_frame(table.frame.with_columns(cells)))
+    return as_is(table.replace_frame(table.frame.with_columns(cells)))
 
 
 def release_b() -> sf.Table:
@@ -50,7 +50,7 @@ def release_b() -> sf.Table:
 
 def test_two_releases_expose_who_neither_exposes() -> None:
     """Under 30: {AIDS, heart disease} in one, {heart disease, flu} in the other. The person of 25 is misled."""
-    outcome = Composition().against(release_b()).run(release_a(), hospital_a())
+    outcome = Composition().add_releases(release_b()).run(release_a(), hospital_a())
     assert (outcome.attempts, outcome.successes, outcome.baseline) == (4, 1, 1)
     assert outcome.facts == {
         "people_in_both": 2,
@@ -94,7 +94,7 @@ def test_intersections_by_hand(mixed: Mixed, data: st.DataObject) -> None:
             after += len(common) if fits else 0
         return right, new, both, before, after
 
-    outcome = Composition().against(other).run(mixed.release, mixed.table)
+    outcome = Composition().add_releases(other).run(mixed.release, mixed.table)
     right, new, overlap, before, after = count_exposed(mixed.choose(lambda found: count_exposed(found)[0]))
     assert (outcome.successes, outcome.facts["newly_exposed"], outcome.facts["people_in_both"]) == (right, new, overlap)
     assert outcome.facts["average_candidates_before"] == pytest.approx(before / overlap if overlap else 0)
@@ -106,11 +106,11 @@ def test_who_has_no_value_in_common_is_judged_by_the_first_release() -> None:
     roles = {"q": "quasi_identifying", "s": "sensitive"}
     truth = sf.Table.of({"q": ["a", "b"], "s": ["x", "y"]}, roles)
     other = sf.Table.of({"q": ["a", "b"], "s": ["z", "z"]}, roles)
-    assert Composition().against(other).run(sf.Release(truth, None, (), {}), truth).successes == 2
+    assert Composition().add_releases(other).run(sf.Release(truth, None, (), {}), truth).successes == 2
 
 
 def test_the_other_release_from_a_file_and_from_a_folder(tmp_path: Path) -> None:
-    expected = Composition().against(release_b()).run(release_a(), hospital_a())
+    expected = Composition().add_releases(release_b()).run(release_a(), hospital_a())
     file = tmp_path / "other.csv"
     write_frame(release_b().frame, file)
     assert Composition(other=str(file)).run(release_a(), hospital_a()) == expected
@@ -156,12 +156,12 @@ def test_two_releases_of_the_same_people_say_more_than_one() -> None:
     coarse = {"age": 4, "sex": 0, "zip": 3, "education": 0, "occupation": 2, "marital_status": 0}
     labels = {name: [row[coarse[name]] for row in table.hierarchies[name].rows] for name in coarse}
     leaves = {name: table.hierarchies[name].leaves for name in coarse}
-    other = table.with_frame(
+    other = table.replace_frame(
         table.frame.with_columns(
             pl.col(name).cast(pl.String).replace(leaves[name], labels[name]).alias(name) for name in coarse
         )
     )
-    outcome = Composition(column="disease").against(sf.Release(other, None, (), {})).run(first_release, table)
+    outcome = Composition(column="disease").add_releases(sf.Release(other, None, (), {})).run(first_release, table)
     assert outcome.facts["newly_exposed"] > 0
     assert outcome.successes == outcome.facts["exposed_by_one"] + outcome.facts["newly_exposed"]
     assert outcome.facts["average_candidates_after"] < outcome.facts["average_candidates_before"]
@@ -171,23 +171,23 @@ def test_people_who_are_not_there() -> None:
     strangers = sf.Table.of(
         {"zip": ["13068", "13068"], "age": ["25", "28"], "condition": ["heart disease", "cancer"]}, ROLES
     )
-    outcome = Composition().against(release_b()).run(release_a(), hospital_a(), control=strangers)
+    outcome = Composition().add_releases(release_b()).run(release_a(), hospital_a(), control=strangers)
     assert outcome.control == 1
 
 
 def test_it_succeeds_on_originals_and_fails_on_noise() -> None:
     data = people()
     other = sf.Generalize(models=(sf.KAnonymity(k=3),), suppression_limit=0.1).protect(data)
-    attack = Composition().against(other)
+    attack = Composition().add_releases(other)
     assert attack.run(as_is(data), data).low > 0.5
     assert attack.run(noise(data), data).risk < 0.02
-    assert Composition().against(noise(data)).run(other, data).risk < 0.02
+    assert Composition().add_releases(noise(data)).run(other, data).risk < 0.02
 
 
 def test_json_round_trip() -> None:
     attack = Composition(other="out/release", column="disease")
     assert Composition.model_validate_json(attack.model_dump_json()) == attack
-    armed_attack = attack.against(release_b())
+    armed_attack = attack.add_releases(release_b())
     assert attack._other is None and "_other" not in armed_attack.model_dump_json()
     assert armed_attack != attack
 
@@ -201,9 +201,9 @@ def test_bad_input_is_named(tmp_path: Path) -> None:
     with pytest.raises(sf.DataError, match=r"no certificate\.json"):
         Composition(other=str(tmp_path)).run(*run)
     with pytest.raises(sf.DataError, match='"condition"'):
-        Composition().against(sf.Table.of({"zip": ["130**"]})).run(*run)
+        Composition().add_releases(sf.Table.of({"zip": ["130**"]})).run(*run)
     with pytest.raises(sf.DataError, match="none of the quasi-identifying columns"):
-        Composition().against(sf.Table.of({"condition": ["flu"]})).run(*run)
+        Composition().add_releases(sf.Table.of({"condition": ["flu"]})).run(*run)
     for certificate_text in ("{", "[]", '{"data": {"file": "../x.csv", "format": "csv", "missing_mark": ""}}'):
         (tmp_path / "certificate.json").write_text(certificate_text, encoding="utf-8")
         with pytest.raises(sf.DataError, match=r"certificate\.json"):

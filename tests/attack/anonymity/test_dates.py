@@ -54,7 +54,7 @@ def average(frame: pl.DataFrame) -> sf.Release:
     release = sf.Microaggregate(k=3).protect(sf.Table.of(frame, ROLES))
     days = release.data.frame.with_columns(pl.col("born", "seen").round(0).cast(pl.Int64))
     return sf.Release(
-        release.data.with_frame(days), release.method, (), {}, details=release.details, changes=release.changes
+        release.data.replace_frame(days), release.method, (), {}, details=release.details, changes=release.changes
     )
 
 

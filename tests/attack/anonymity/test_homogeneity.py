@@ -54,7 +54,7 @@ def mixed_releases(draw: st.DrawFn, uniform: bool | None = None, with_missing: b
     rows_of = [{row[0]: row for row in hierarchy} for hierarchy in small.hierarchies]
     cells = [tuple(rows_of[j][small.rows[i][j] or ""][row_levels[i][j]] for j in range(width)) for i in range(count)]
     table = small.table()
-    table = table.with_frame(table.frame.with_columns(pl.Series("s", values, dtype=pl.String)))
+    table = table.replace_frame(table.frame.with_columns(pl.Series("s", values, dtype=pl.String)))
     frame = table.frame.with_columns(
         pl.Series(f"q{j}", [row[j] for row in cells], dtype=pl.String) for j in range(width)
     )
@@ -78,7 +78,7 @@ def mixed_releases(draw: st.DrawFn, uniform: bool | None = None, with_missing: b
     ]
     narrowest = [[i for i in fits if width_of[i] == min(width_of[j] for j in fits)] for fits in candidates]
     return Mixed(
-        table, sf.Release(table.with_frame(frame), None, (), {}), values, candidates, [candidates, equal, narrowest]
+        table, sf.Release(table.replace_frame(frame), None, (), {}), values, candidates, [candidates, equal, narrowest]
     )
 
 
@@ -202,7 +202,7 @@ def test_rows_follow_their_people() -> None:
     roles = {"q": "quasi_identifying", "s": "sensitive"}
     table = sf.Table.of({"q": list("xyzw"), "s": list("abcd")}, roles)
     rows = np.asarray([2, 0])
-    release = sf.Release(table.with_frame(table.frame[rows]), None, (), {}, Details(rows=rows))
+    release = sf.Release(table.replace_frame(table.frame[rows]), None, (), {}, Details(rows=rows))
     outcome = Homogeneity().run(release, table)
     assert (outcome.attempts, outcome.successes) == (2, 2)
 
@@ -232,7 +232,7 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(sf.DataError, match='"shoe"'):
         Homogeneity(column="shoe").run(as_is(table), table)
     with pytest.raises(sf.DataError, match="11 published rows"):
-        Homogeneity().run(as_is(table), table.with_frame(table.frame.head(3)))
+        Homogeneity().run(as_is(table), table.replace_frame(table.frame.head(3)))
     with pytest.raises(sf.DataError, match="quasi_identifying"):
         plain = sf.Table.of({"s": ["a"]}, {"s": "sensitive"})
         Homogeneity().run(as_is(plain), plain)
@@ -240,6 +240,6 @@ def test_bad_input_is_named() -> None:
         plain = sf.Table.of({"q": ["a"]}, {"q": "quasi_identifying"})
         Homogeneity().run(as_is(plain), plain)
     with pytest.raises(sf.DataError, match='"problem" to check guesses against'):
-        Homogeneity().run(as_is(table), table, control=table.with_frame(table.frame.drop("problem")))
+        Homogeneity().run(as_is(table), table, control=table.replace_frame(table.frame.drop("problem")))
     with pytest.raises(ValueError, match="share"):
         Homogeneity(share=0)

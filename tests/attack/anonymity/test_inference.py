@@ -149,7 +149,7 @@ def test_knowledge_is_what_is_quasi_identifying_unless_named() -> None:
 
 def test_an_empty_release_tells_nothing() -> None:
     data = people(30)
-    outcome = Inference(column="disease").run(as_is(data.with_frame(data.frame.clear())), data, data)
+    outcome = Inference(column="disease").run(as_is(data.replace_frame(data.frame.clear())), data, data)
     assert (outcome.attempts, outcome.successes, outcome.baseline, outcome.control) == (30, 0, 0, 0)
 
 

@@ -55,7 +55,7 @@ def test_a_row_of_equal_numbers_is_nearer_than_any_other(numbers: list[float]) -
     table = sf.Table.of(frame, {"k": "quasi_identifying", "s": "sensitive"})
     assert Linkability(known=(("k",), ("s",))).run(as_is(table), table).successes == 30
     assert sf.attack.CopiedRecords().run(as_is(table), table).successes == 30
-    near_outcome = sf.attack.CopiedRecords().run(as_is(table.with_frame(table.frame[1:])), table)
+    near_outcome = sf.attack.CopiedRecords().run(as_is(table.replace_frame(table.frame[1:])), table)
     assert (near_outcome.successes, near_outcome.facts["believed"]) == (29, 29)
 
 
@@ -165,12 +165,12 @@ def test_only_people_in_the_release_are_tried() -> None:
     release = sf.Generalize(models=(sf.KAnonymity(k=2),), suppression_limit=0.4, suppressed_rows="drop").protect(table)
     assert Linkability(known=(("a",), ("b",))).run(release, table).attempts == 2
     with pytest.raises(sf.DataError, match="more than these 1 originals"):
-        Linkability(known=(("a",), ("b",))).run(release, table.with_frame(table.frame[:1]))
+        Linkability(known=(("a",), ("b",))).run(release, table.replace_frame(table.frame[:1]))
 
 
 def test_an_empty_release_joins_nobody() -> None:
     data = people(50)
-    empty = as_is(data.with_frame(data.frame.clear()))
+    empty = as_is(data.replace_frame(data.frame.clear()))
     outcome = Linkability(known=HALVES).run(empty, data, data)
     assert (outcome.attempts, outcome.successes, outcome.baseline, outcome.control) == (50, 0, 0, 0)
 
@@ -206,7 +206,7 @@ def test_an_absent_column_is_named() -> None:
     with pytest.raises(sf.DataError, match='"shoe"'):
         Linkability(known=(("age",), ("shoe",))).run(as_is(data), data)
     with pytest.raises(sf.DataError, match='"age"'):
-        Linkability(known=(("age",), ("zip",))).run(as_is(data), data, data.with_frame(data.frame.drop("age")))
+        Linkability(known=(("age",), ("zip",))).run(as_is(data), data, data.replace_frame(data.frame.drop("age")))
 
 
 @pytest.mark.parametrize(("neighbours", "baseline"), [(1, 1), (2, 5 * 0.7), (3, 5), (9, 5)])

@@ -31,7 +31,7 @@ def test_every_published_person_is_among_the_rows_found(small: Small, k: int) ->
     links = sf.attack.find_links(release.data, table, names)
     suppressed = set(release.details["suppressed"].tolist())
     for person in range(len(table)):
-        matches = links.rows(person).tolist()
+        matches = links.get_rows(person).tolist()
         if person in suppressed:
             continue
         if published[person] != ("*",) * len(names):
@@ -41,7 +41,7 @@ def test_every_published_person_is_among_the_rows_found(small: Small, k: int) ->
         assert len(matches) == links.counts[person] >= k
     if suppressed and not set(starred) - suppressed:
         for person in suppressed:
-            assert links.rows(person).tolist() == starred
+            assert links.get_rows(person).tolist() == starred
 
 
 def test_the_suppressed_few_are_found_out() -> None:
@@ -53,7 +53,7 @@ def test_the_suppressed_few_are_found_out() -> None:
     )
     release = sf.Generalize(models=(sf.KAnonymity(k=2),), suppression_limit=0.2).protect(table)
     assert release.data.frame["age"].to_list() == ["1", "1", "2", "2", "*"]
-    assert sf.attack.find_links(release.data, table, ["age"]).rows(4).tolist() == [4]
+    assert sf.attack.find_links(release.data, table, ["age"]).get_rows(4).tolist() == [4]
     outcome = sf.attack.Linking().run(release, table)
     assert outcome.facts["unique_matches"] == 1
     assert outcome.facts["highest_risk"] == 1.0
@@ -152,7 +152,7 @@ def test_bitmaps_find_the_same_rows_as_levels(small: Small, k: int, missing: str
     for person in range(len(table)):
         matches = sorted(order[start[person] : start[person] + count[person]].tolist())
         if matches:
-            assert matches == links.rows(person).tolist()
+            assert matches == links.get_rows(person).tolist()
 
 
 def test_ranges_and_sets_cover_their_values() -> None:
@@ -165,7 +165,7 @@ def test_ranges_and_sets_cover_their_values() -> None:
         {"age": "quasi_identifying", "job": "quasi_identifying"},
     )
     links = sf.attack.find_links(published, people, ("age", "job"))
-    assert [links.rows(i).tolist() for i in range(5)] == [[0, 1], [0, 1], [3], [2], [3]]
+    assert [links.get_rows(i).tolist() for i in range(5)] == [[0, 1], [0, 1], [3], [2], [3]]
 
 
 def test_local_recoding_hides_everybody_among_k() -> None:
@@ -187,7 +187,7 @@ def test_means_are_linked_to_the_nearest() -> None:
     published = sf.Table.of({"age": [20.5, 20.5, 60.5, 60.5]}, {"age": "quasi_identifying"})
     people = sf.Table.of({"age": [20, 21, 60, 61]}, {"age": "quasi_identifying"})
     links = sf.attack.find_links(published, people, ["age"])
-    assert [links.rows(i).tolist() for i in range(4)] == [[0, 1], [0, 1], [2, 3], [2, 3]]
+    assert [links.get_rows(i).tolist() for i in range(4)] == [[0, 1], [0, 1], [2, 3], [2, 3]]
 
 
 def test_the_originals_are_linked_as_the_attack_would() -> None:
@@ -211,6 +211,6 @@ def test_numbers_that_nobody_has_beside_published_ranges() -> None:
         {"pay": sf.Hierarchy.of([[str(pay), f"{pay // 20 * 20}+", "*"] for pay in range(10, 90, 10)])},
     )
     noisy_frame = table.frame.with_columns(pl.Series("pay", [11.25, 19.5, 33.0, 41.0, 52.5, 58.0, 71.0, 80.0]))
-    release = sf.Release(table.with_frame(noisy_frame), None, (), {})
+    release = sf.Release(table.replace_frame(noisy_frame), None, (), {})
     outcome = sf.attack.Linking().run(release, table)
     assert outcome.successes >= 1  # the last one is published as it is

@@ -30,7 +30,7 @@ TREE = [["q1", "Q"], ["q2", "Q"]]
 def talk() -> tuple[sf.Table, sf.Release]:
     """The authors' talk at VLDB 2007: two q1, both with cancer, and four q2 without; published as one class Q."""
     table = sf.Table.of({"q": ["q1"] * 2 + ["q2"] * 4, "s": ["yes"] * 2 + ["none"] * 4}, ROLES, {"q": TREE})
-    return table, as_is(table.with_frame(table.frame.with_columns(pl.lit("Q").alias("q"))))
+    return table, as_is(table.replace_frame(table.frame.with_columns(pl.lit("Q").alias("q"))))
 
 
 def test_the_authors_example() -> None:
@@ -68,7 +68,7 @@ def test_a_release_that_the_method_made(model: AlphaKAnonymity | LDiversity) -> 
 @dataclass(frozen=True)
 class Rule:
     k: int
-    l: int  # noqa: E741
+    l: int
     share: Fraction
     values: frozenset[str]
 
@@ -185,7 +185,7 @@ def attacked(mixed: Mixed, rule: Rule) -> Counts:
 def test_chances_by_handing_out_the_values_in_every_way(
     mixed: Mixed,
     k: int,
-    l: int,  # noqa: E741
+    l: int,
     share: Fraction,
     every: bool,
 ) -> None:
@@ -215,7 +215,7 @@ def two_columns(seed: int) -> Mixed:
         pl.Series("q0", [cell for cell, _ in cells]), pl.Series("q1", [cell for _, cell in cells])
     )
     classes = [[i for i, cell in enumerate(cells) if cell == person_cell] for person_cell in cells]
-    return Mixed(table, as_is(table.with_frame(frame)), values, classes, [classes])
+    return Mixed(table, as_is(table.replace_frame(frame)), values, classes, [classes])
 
 
 def test_chances_where_much_offends() -> None:
@@ -242,7 +242,7 @@ def test_drawing_comes_near_to_counting(monkeypatch: pytest.MonkeyPatch) -> None
     """12 people in two parts; drawn 5,000 times, the interval of 99.9 % covers what counting gives."""
     values = ["yes", "yes", "yes", "none"] + ["none"] * 8
     table = sf.Table.of({"q": ["q1"] * 4 + ["q2"] * 8, "s": values}, ROLES, {"q": TREE})
-    release = as_is(table.with_frame(table.frame.with_columns(pl.lit("Q").alias("q"))))
+    release = as_is(table.replace_frame(table.frame.with_columns(pl.lit("Q").alias("q"))))
     attack = Minimality(share=0.4, values=("yes",), samples=5000)
     exact = attack.run(release, table)
     # 48 ways put two of the three into q1 and 4 ways put all three: (48·2 + 4·3) / (52·4) each, beside 1/4.
@@ -262,7 +262,7 @@ def test_few_draws_that_agree_are_not_believed(monkeypatch: pytest.MonkeyPatch) 
     """Only one way in 495 explains the release: 100 draws cannot say it, counting can."""
     values = ["yes"] * 4 + ["none"] * 8
     table = sf.Table.of({"q": ["q1"] * 4 + ["q2"] * 8, "s": values}, ROLES, {"q": TREE})
-    release = as_is(table.with_frame(table.frame.with_columns(pl.lit("Q").alias("q"))))
+    release = as_is(table.replace_frame(table.frame.with_columns(pl.lit("Q").alias("q"))))
     attack = Minimality(share=0.75, values=("yes",), samples=100)
     assert attack.run(release, table).successes == 12
     monkeypatch.setattr(value_assignments, "_MOST_TABLES", 0)
@@ -275,7 +275,7 @@ def test_many_classes_hide_which_one_was_the_reason() -> None:
     values = ["yes", "yes", "none", "none", "none", "none"] + ["yes", "none", "yes", "none", "none", "none"] * 9
     tree = [[f"{part}.{i}", f"Q.{i}"] for i in range(10) for part in ("q1", "q2")]
     table = sf.Table.of({"q": q, "s": values}, ROLES, {"q": tree})
-    release = as_is(table.with_frame(table.frame.with_columns(pl.col("q").str.replace("q[12]", "Q"))))
+    release = as_is(table.replace_frame(table.frame.with_columns(pl.col("q").str.replace("q[12]", "Q"))))
     outcome = Minimality(share=0.5, values=("yes",)).run(release, table)
     assert outcome.facts["inference"] == "used"
     # P(a class offends) is 1/15; given that one of ten does, its q1 are "none" with less than the class's 2/3.
@@ -304,14 +304,14 @@ def test_it_says_why_nothing_is_inferred(method: sf.Generalize | None, why: str)
 
 def test_other_shapes_are_left_alone() -> None:
     table, release = talk()
-    mixed = table.with_frame(table.frame.with_columns(pl.Series("q", ["Q", "Q", "Q", "Q", "q2", "q2"])))
+    mixed = table.replace_frame(table.frame.with_columns(pl.Series("q", ["Q", "Q", "Q", "Q", "q2", "q2"])))
     facts = Minimality(l=2).run(as_is(mixed), table).facts
     assert "not published at one level" in facts["inference"]
     unproven = sf.Release(release.data, None, (), {}, AnonymityDetails(proven=False))
     assert "not finished" in Minimality(l=2).run(unproven, table).facts["inference"]
     assert "nothing was generalized" in Minimality(l=2).run(as_is(table), table).facts["inference"]
     assert "sizes of its classes" in Minimality(k=3).run(release, table).facts["inference"]
-    fewer = sf.Release(release.data.with_frame(release.data.frame.head(4)), None, (), {}, Details(rows=np.arange(4)))
+    fewer = sf.Release(release.data.replace_frame(release.data.frame.head(4)), None, (), {}, Details(rows=np.arange(4)))
     assert Minimality(l=3).run(fewer, table).attempts == 4
 
 

@@ -102,7 +102,7 @@ def test_who_reads_the_rows_that_cover_learns_no_more() -> None:
             (sf.attack.Homogeneity(), disclosures),
             (sf.attack.BackgroundKnowledge(excluded=0), disclosures),
             (sf.attack.Similarity(column="disease", groups=groups), alike),
-            (sf.attack.Composition().against(second_table.release), disclosures),
+            (sf.attack.Composition().add_releases(second_table.release), disclosures),
         ]
         for attack, naive in attacks:
             assert attack.run(table.release, table.people).successes >= naive, (seed, attack, table.kinds)

@@ -46,7 +46,7 @@ def recode(people: sf.Table, kind: ChangeKind, rule: Rule, has_changes: bool, se
     """Both numbers recoded, in another order of the rows."""
     rows = np.random.default_rng(seed).permutation(len(people))
     columns = [pl.Series(name, rule(people.frame[name].to_numpy())) for name in ("age", "income")]
-    published = people.with_frame(people.frame.with_columns(columns)[rows])
+    published = people.replace_frame(people.frame.with_columns(columns)[rows])
     changes = (Change("age", kind, "own"), Change("income", kind, "own"), Change("town", ChangeKind.KEPT, "own"))
     return sf.Release(published, None, (), {}, Details(rows=rows), changes if has_changes else ())
 
@@ -109,8 +109,8 @@ def test_a_missing_number_stays_missing() -> None:
     holed = people.frame.with_columns(pl.when(pl.int_range(pl.len()) % 9 > 0).then("age").alias("age"))
     rounded = holed.with_columns(pl.col("age") // 10 * 10)
     changes = tuple(Change(name, ChangeKind.ROUNDED, "own") for name in KNOWN[:1])
-    release = sf.Release(people.with_frame(rounded), None, (), {}, Details(), changes)
-    outcome = sf.attack.Linking().run(release, people.with_frame(holed))
+    release = sf.Release(people.replace_frame(rounded), None, (), {}, Details(), changes)
+    outcome = sf.attack.Linking().run(release, people.replace_frame(holed))
     assert outcome.facts["matched"] == len(people)
     assert outcome.successes >= count_unique(release)
 
@@ -130,7 +130,7 @@ def test_people_of_a_file_are_found_by_likelihood(tmp_path: Path) -> None:
     prosecutor = sf.attack.Linking().run(release, people)
     assert insider_outcome.attempts == 60
     assert insider_outcome.successes >= 0.8 * prosecutor.successes > 20
-    strangers = people.with_frame(people.frame.with_columns(pl.col("age") + 200, pl.lit("z").alias("town")))
+    strangers = people.replace_frame(people.frame.with_columns(pl.col("age") + 200, pl.lit("z").alias("town")))
     outsider_outcome = sf.attack.Linking(external=write_people(strangers, tmp_path)).run(release, people)
     assert outsider_outcome.successes == 0
 

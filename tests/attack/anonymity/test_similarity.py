@@ -89,8 +89,8 @@ def test_ranges_by_hand(mixed: Mixed, width: float) -> None:
     number = {"a": 0.0, "b": 4.0, "c": 10.0, None: None}
     salaries = [number[value] for value in mixed.values]
     column = pl.Series("s", salaries, dtype=pl.Float64)
-    table = mixed.table.with_frame(mixed.table.frame.with_columns(column))
-    published = mixed.release.data.with_frame(mixed.release.data.frame.with_columns(column))
+    table = mixed.table.replace_frame(mixed.table.frame.with_columns(column))
+    published = mixed.release.data.replace_frame(mixed.release.data.frame.with_columns(column))
     present_salaries = [salary for salary in salaries if salary is not None]
     whole = max(present_salaries) - min(present_salaries) if present_salaries else 0.0
 

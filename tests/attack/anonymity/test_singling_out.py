@@ -134,7 +134,7 @@ def test_counts_by_going_through_everybody(small: Small, width: int, seed: int) 
             chance.choice(np.array(ancestors.get(row[column_index], [None, "*"]), dtype=object)) for row in small.rows
         ]
         cells[name] = pl.Series(name, labels, dtype=pl.String)
-    published = data.with_frame(pl.DataFrame(cells))
+    published = data.replace_frame(pl.DataFrame(cells))
     view = singling_out._PublishedView.of(published, names)
     predicates = list(singling_out._list_row_predicates(view, min(width, len(names)), chance, 20))
 
@@ -170,11 +170,13 @@ def test_outcomes_repeat() -> None:
 def test_an_empty_release_singles_nobody_out() -> None:
     data = people(30)
     for mode in ("univariate", "multivariate"):
-        outcome = SinglingOut.model_validate({"mode": mode}).run(as_is(data.with_frame(data.frame.clear())), data, data)
+        outcome = SinglingOut.model_validate({"mode": mode}).run(
+            as_is(data.replace_frame(data.frame.clear())), data, data
+        )
         assert (outcome.attempts, outcome.successes, outcome.baseline, outcome.control) == (0, 0, 0, 0)
 
 
 def test_an_absent_column_is_named() -> None:
     data = people(30)
     with pytest.raises(sf.DataError, match='"age"'):
-        SinglingOut().run(as_is(data), data.with_frame(data.frame.drop("age")))
+        SinglingOut().run(as_is(data), data.replace_frame(data.frame.drop("age")))

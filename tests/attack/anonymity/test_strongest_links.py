@@ -44,7 +44,7 @@ def swap(column: str) -> Callable[[sf.Table, sf.Randomness], sf.Release]:
         rows = np.flatnonzero(chance.random(ROWS) < 1 / 3)
         places = np.arange(ROWS)
         places[rows] = chance.permutation(rows)
-        published = table.with_frame(table.frame.with_columns(table.frame[column][places]))
+        published = table.replace_frame(table.frame.with_columns(table.frame[column][places]))
         method = sf.SwapConfidential(column=column, share=0.3)
         changes = state_changes(method, table, published, {column: ChangeKind.SWAPPED})
         return sf.Release(published, method, (), {}, changes=changes)
@@ -85,7 +85,7 @@ def release_of(name: str, seed: int, has_changes: bool = True) -> tuple[sf.Relea
     table = draw_table(seed)
     release = METHODS[name](table, sf.Randomness.seeded(seed))
     rows = release.details.get("rows")
-    people = table if rows is None else table.with_frame(table.frame[np.asarray(rows)])
+    people = table if rows is None else table.replace_frame(table.frame[np.asarray(rows)])
     return (release if has_changes else sf.Release(release.data, None, (), {})), people
 
 
@@ -181,7 +181,7 @@ def test_a_single_equal_row_does_not_hide_the_nearest() -> None:
 def test_the_equal_row_is_preferred_to_rows_that_may_match() -> None:
     table = sf.Table.of({"q": ["a", "b", None, None]}, {"q": "quasi_identifying"}, missing="matches_any")
     links = choose_links(sf.Release(table, None, (), {}), table, ("q",)).links
-    assert [links.rows(person).tolist() for person in range(4)] == [[0], [1], [2, 3], [2, 3]]
+    assert [links.get_rows(person).tolist() for person in range(4)] == [[0], [1], [2, 3], [2, 3]]
 
 
 def test_a_blanked_cell_rules_nobody_out() -> None:
@@ -189,7 +189,7 @@ def test_a_blanked_cell_rules_nobody_out() -> None:
         {"q": ["a", "b", "c"], "r": ["x", "y", "z"]}, {"q": "quasi_identifying", "r": "quasi_identifying"}
     )
     frame = table.frame.with_columns(pl.Series("q", [None, "b", "c"]))
-    published = table.with_frame(frame)
+    published = table.replace_frame(frame)
     changes = state_changes(sf.SwapConfidential(column="q", share=0.1), table, published, {"q": ChangeKind.BLANKED})
     outcome = sf.attack.Linking().run(sf.Release(published, None, (), {}, changes=changes), table)
     assert outcome.successes == 3

@@ -56,7 +56,7 @@ def test_it_is_bayes_rule_row_by_row(how: dict[str, float]) -> None:
 
 def test_reading_is_believed_only_where_it_is_likely() -> None:
     """30 % are ill and p = 0.6: a yes is still more likely chance than truth, so nobody is believed to be ill."""
-    table = TABLE.with_frame(TABLE.frame.with_columns(pl.Series("ill", np.arange(6000) % 10 < 3)))
+    table = TABLE.replace_frame(TABLE.frame.with_columns(pl.Series("ill", np.arange(6000) % 10 < 3)))
     release = RandomizeResponse(column="ill", p=0.6).protect(table, Randomness.seeded(1))
     outcome = LikeliestAnswer().run(release, table)
     assert outcome.successes == outcome.baseline == 4200

@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 import sfumato as sf
-from sfumato.attack.codes.curve_fitting import POINTS, CurveCombination, CurveFitting
+from sfumato.attack.codes.curve_combination import CurveCombination
+from sfumato.attack.codes.curve_fitting import POINTS, CurveFitting
 from sfumato.public.codes.coded_columns import CodedColumn
 from sfumato.public.codes.crack_functions import FITS, KnowledgePoints, fit_curve
 

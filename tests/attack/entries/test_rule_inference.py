@@ -201,7 +201,7 @@ def test_bad_input_is_refused() -> None:
     with pytest.raises(sf.DataError, match="originals"):
         RuleInference().run(as_is(data), people(10))
     with pytest.raises(sf.DataError, match="control has no rows"):
-        RuleInference(columns=("disease",)).run(as_is(data), data, data.with_frame(data.frame.head(0)))
+        RuleInference(columns=("disease",)).run(as_is(data), data, data.replace_frame(data.frame.head(0)))
     listed = pl.DataFrame({"row": [99], "column": ["age"], "value": ["1"]})
     with pytest.raises(sf.DataError, match="1 row that it does not have"):
         RuleInference().run(sf.Release(data, None, (), {}, EntryDetails(hidden=listed)), data)

@@ -17,7 +17,8 @@ from pydantic import ValidationError
 
 import sfumato as sf
 from sfumato.attack.noise.bayes_estimate import BayesEstimate
-from sfumato.attack.noise.noisy_numbers import NumberAttack, measure_narrowest_errors
+from sfumato.attack.noise.judged_estimates import measure_narrowest_errors
+from sfumato.attack.noise.noisy_numbers import NumberAttack
 from sfumato.attack.noise.spectral_filter import SpectralFilter
 from sfumato.details import Details
 from sfumato.published_law import read_laws

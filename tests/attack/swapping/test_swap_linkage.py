@@ -36,7 +36,7 @@ def test_by_hand() -> None:
         {"k": [1, 2, 3, 3, 3, 4, 4], "s": ["a", "b", "c", "c", "c", "a", "b"]},
         {"k": "quasi_identifying", "s": "sensitive"},
     )
-    published = original.with_frame(original.frame.with_columns(pl.Series("s", ["b", "b", "c", "a", "c", "a", "b"])))
+    published = original.replace_frame(original.frame.with_columns(pl.Series("s", ["b", "b", "c", "a", "c", "a", "b"])))
     outcome = SwapLinkage().run(sf.Release(published, None, (), {}), original)
     # 1 reads b, 2 reads b rightly, the three read c; 4 has a and b: b is commoner in the release, right for one.
     assert (outcome.attempts, outcome.successes) == (7, 1 + 3 + 1)
@@ -56,7 +56,7 @@ def test_it_succeeds_on_the_original_and_reads_the_share_that_stayed() -> None:
 def test_it_fails_on_noise() -> None:
     chance = np.random.default_rng(1)
     columns = [TABLE.frame[name].shuffle(seed=int(chance.integers(1 << 30))) for name in TABLE.frame.columns]
-    noise = sf.Release(TABLE.with_frame(pl.DataFrame(columns)), None, (), {})
+    noise = sf.Release(TABLE.replace_frame(pl.DataFrame(columns)), None, (), {})
     for attack in (SwapLinkage(), SwapLinkage(knows="method", share=0.5)):
         assert attack.run(noise, TABLE).risk < 0.05
 

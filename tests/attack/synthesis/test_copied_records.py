@@ -26,7 +26,7 @@ def as_is(table: sf.Table) -> sf.Release:
 def noise(table: sf.Table) -> sf.Release:
     chance = np.random.default_rng(5)
     columns = [table.frame[n].gather(chance.integers(0, len(table), len(table))).alias(n) for n in table.frame.columns]
-    return as_is(table.with_frame(pl.DataFrame(columns)))
+    return as_is(table.replace_frame(pl.DataFrame(columns)))
 
 
 def synthetic(table: sf.Table, holdout: float = 0.5, **settings: Any) -> sf.Release:
@@ -35,7 +35,7 @@ def synthetic(table: sf.Table, holdout: float = 0.5, **settings: Any) -> sf.Rele
 
 def sides(release: sf.Release, table: sf.Table) -> tuple[sf.Table, sf.Table]:
     """The people learned from, and those set aside."""
-    training_side, aside = (table.with_frame(table.frame[release.details[name]]) for name in ("training", "holdout"))
+    training_side, aside = (table.replace_frame(table.frame[release.details[name]]) for name in ("training", "holdout"))
     return training_side, aside
 
 
@@ -125,7 +125,7 @@ def test_bad_input() -> None:
         CopiedRecords().run(as_is(bare), bare)
     with pytest.raises(ValueError, match="each once"):
         CopiedRecords(known=("a", "a"))
-    empty_outcome = CopiedRecords().run(as_is(table.with_frame(table.frame.clear())), table, control=table)
+    empty_outcome = CopiedRecords().run(as_is(table.replace_frame(table.frame.clear())), table, control=table)
     assert (empty_outcome.attempts, empty_outcome.successes, empty_outcome.control) == (20, 0, 0)
 
 

@@ -50,7 +50,7 @@ def message_for(path: Path, **options: Any) -> str:
     return message.removeprefix(f"{path}: ")
 
 
-def assert_comes_back(baskets: Baskets, path: Path, format: BasketFormat | None = None) -> None:  # noqa: A002
+def assert_comes_back(baskets: Baskets, path: Path, format: BasketFormat | None = None) -> None:
     baskets.write(path, format)
     reread_baskets = Baskets.read(path, format)
     assert reread_baskets.to_lists() == baskets.to_lists()

@@ -72,4 +72,4 @@ def test_a_policy_reads_them(tmp_path: Path) -> None:
     protect = '[[protect]]\nmethod = "publish_patterns"\nmin_support = 1\nk = 2\n'
     text = f'[data]\npath = "shop.csv"\nformat = "comma"\n{protect}'
     policy = sf.Policy.parse(text, tmp_path / "policy.toml")
-    assert policy.original().to_lists() == [["bread", "milk"], ["bread"], ["bread", "milk"]]
+    assert policy.read_original().to_lists() == [["bread", "milk"], ["bread"], ["bread", "milk"]]

@@ -75,7 +75,7 @@ def test_every_cell_reads_back(form: Format, ending: str, tmp_path: Path) -> Non
 @parametrize_formats
 def test_labels_of_published_cells_are_kept_and_no_others(form: Format, ending: str, tmp_path: Path) -> None:
     table = sf.Table.read(write_survey(tmp_path / f"survey.{ending}"))
-    published = table.with_frame(table.frame.filter(pl.col("sex") != "refused"))
+    published = table.replace_frame(table.frame.filter(pl.col("sex") != "refused"))
     write_frame(published.frame, tmp_path / f"out.{ending}", form, labels=published.labels)
     raw = (tmp_path / f"out.{ending}").read_bytes()
     assert not any(word in raw for word in (b"refused", b"never chosen"))

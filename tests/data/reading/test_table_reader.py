@@ -137,7 +137,7 @@ def test_a_hierarchy_may_spell_numbers_as_the_file_does(tmp_path: Path, cell: st
     (tmp_path / "h.csv").write_text(f"{cell};low;*\n3;high;*\n")
     (tmp_path / "t.csv").write_text(f"a,b\n{cell},x\n3,x\n")
     table = Table.read(tmp_path / "t.csv", hierarchies={"a": tmp_path / "h.csv"})
-    assert table.hierarchy("a").code_leaves(table.frame["a"]).tolist() == [0, 1]
+    assert table.get_hierarchy("a").code_leaves(table.frame["a"]).tolist() == [0, 1]
 
 
 def test_different_cells_stay_different(tmp_path: Path) -> None:

@@ -242,7 +242,7 @@ def shares(counts: Counter[Any], value: Any) -> Fraction:
     return Fraction(counts[value], counts.total())
 
 
-def brute_recursive(class_counts: Counter[Any], l: int) -> float:  # noqa: E741
+def brute_recursive(class_counts: Counter[Any], l: int) -> float:
     counts = sorted(class_counts.values(), reverse=True)
     return float(Fraction(counts[0], sum(counts[l - 1 :]))) if len(counts) >= l else math.inf
 
@@ -376,7 +376,7 @@ def test_a_verifier_needs_only_the_file_and_the_claim(case: Case) -> None:
 
 @settings(max_examples=100, deadline=None)
 @given(cases(), st.integers(1, 4))
-def test_recursive_diversity_agrees_for_every_l(case: Case, l: int) -> None:  # noqa: E741
+def test_recursive_diversity_agrees_for_every_l(case: Case, l: int) -> None:
     expected = max((brute_recursive(class_counts, l) for class_counts in case.classes()), default=0.0)
     starred: Any = case.starred
     assert diversity.recursive_c(case.table(), "s", l, starred_rows=starred) == pytest.approx(expected, abs=2e-12)
@@ -466,7 +466,7 @@ def test_population_models_agree_with_brute_force(sample: tuple[Small, Rows, str
         name: pl.Series([row[i] for row in published], dtype=pl.String)
         for i, name in enumerate(population_table.quasi_identifying)
     }
-    table = population_table.with_frame(pl.DataFrame(data))
+    table = population_table.replace_frame(pl.DataFrame(data))
     counts, part, has_outsider = brute_presence(population, published, missing, starred)
     rows: Any = starred
     assert k_map(table, population_table, starred_rows=rows) == min(counts, default=0)
@@ -489,7 +489,7 @@ def test_population_of_numbers_and_prefixes() -> None:
     out = Table.of({"zip": ["1305*", "1305*", "148**"], "born": ["1970", "1970", "1980"]}, roles)
     assert k_map(out, people) == 2
     assert delta_presence(out, people) == (0.0, round(2 / 3, 12))
-    assert delta_presence(out, people.with_frame(people.frame[:5])) == (0.5, round(2 / 3, 12))
+    assert delta_presence(out, people.replace_frame(people.frame[:5])) == (0.5, round(2 / 3, 12))
 
 
 # ---- the answer, and bad input

@@ -76,7 +76,7 @@ def test_blanking_whole_records_makes_no_crowd() -> None:
     original = table([*ages, *ages], ["Ulm"] * 20 + ["Bonn"] * 20)
     frame = original.frame.with_row_index("row")
     blanked = frame.select(pl.when(pl.col("row") >= k - 1).then(pl.col(name)).alias(name) for name in ROLES)
-    published = original.with_frame(blanked)
+    published = original.replace_frame(blanked)
     assert sf.measure.k_anonymity(published) == k
     claims = guard_blanks((sf.KAnonymity(k=k).claim({}),), published)
     assert [claim.property for claim in claims] == ["k_anonymity", "fitting_people"]

@@ -25,6 +25,7 @@ MODELS: dict[str, PrivacyModel] = {
     "close": sf.TCloseness(t=0.5, column="ill"),
     "ordered": sf.TCloseness(t=0.4, column="ill", distance="ordered"),
     "beta": sf.BetaLikeness(beta=2.0, column="ill"),
+    "delta": sf.DeltaDisclosure(delta=1.5, column="ill"),
 }
 
 
@@ -76,7 +77,25 @@ def measure_plainly(kind: str, counts: Counter[str], whole: Counter[str]) -> flo
         "close": sum(abs(shares[ill] - whole[ill] / total) for ill in whole) / 2,
         "ordered": float(np.abs(running).sum()) / (len(whole) - 1),
         "beta": max(shares[ill] * total / whole[ill] - 1 for ill in whole),
+        "delta": max(abs(log(shares[ill] * total / whole[ill])) if shares[ill] else float("inf") for ill in whole),
     }[kind]
+
+
+@pytest.mark.parametrize("kind", sf.protect.MODELS, ids=lambda kind: kind.__name__)
+def test_every_model_about_a_column_is_measured_among_the_people_a_row_fits(kind: Any) -> None:
+    """A model is found by its tag, so that no list of models can lack it."""
+    models = [model for model in MODELS.values() if type(model) is kind]
+    assert models or "column" not in kind.column_fields, f"add {kind.__name__} to MODELS and to `measure_plainly`"
+    people = draw_people(0)
+    for model in models:
+        claims = guard_blanks(model.state_claims({}), blank_some(people, 2))
+        assert [claim.arguments["of"] for claim in claims if claim.property == "fitting_values"], (
+            f"{kind.__name__}: its claim about a column has the argument `column`, and a property in `claim_properties`"
+        )
+        measures = {claim.measure for claim in model.state_claims({})} - {"k_anonymity"}
+        assert measures <= sf.measure.anonymity(people).models.keys(), (
+            f"{kind.__name__}: show what it claims among the models of measure/anonymity/anonymity_table.py"
+        )
 
 
 @pytest.mark.parametrize("kind", MODELS)
@@ -103,7 +122,7 @@ def test_every_row_satisfies_the_model_among_the_people_it_fits(kind: str) -> No
 def blank_some(people: sf.Table, rows: int) -> sf.Table:
     """Blank whole rows, which then agree with everybody."""
     keep = pl.int_range(pl.len()) >= rows
-    return people.with_frame(
+    return people.replace_frame(
         people.frame.with_columns(pl.when(keep).then(pl.col(name)).alias(name) for name in ("age", "town"))
     )
 
@@ -133,6 +152,26 @@ def test_a_recoded_sensitive_column_is_only_worded() -> None:
 
 def test_nothing_is_added_where_no_cell_is_empty() -> None:
     people = draw_people(2)
-    whole: Any = people.with_frame(people.frame.drop_nulls())
+    whole: Any = people.replace_frame(people.frame.drop_nulls())
     claim = MODELS["alpha"].claim({})
     assert guard_blanks((claim,), whole, 2) == (claim,)
+
+
+def test_the_model_is_measured_by_its_own_check() -> None:
+    """Where every row shows all it has, the people whom it fits are its class; a hierarchy may be that of the table."""
+    kinds = sf.Hierarchy.of([["cold", "lungs", "*"], ["flu", "lungs", "*"], ["gout", "joints", "*"]])
+    people = sf.Table.of(draw_people(3).frame.drop_nulls(), ROLES, {"ill": kinds})
+    claim = (
+        MODELS["close"]
+        .claim({})
+        .model_copy(
+            update={
+                "property": "fitting_values",
+                "measure": "fitting_values",
+                "needs_original": True,
+                "arguments": {"column": "ill", "of": "t_hierarchical"},
+            }
+        )
+    )
+    (finding,) = sf.check(sf.Release(people, None, (claim,), {}), people)
+    assert finding.measured == sf.measure.t_hierarchical(people, "ill") != sf.measure.t_ordered(people, "ill")

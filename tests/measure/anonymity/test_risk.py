@@ -145,7 +145,7 @@ def test_every_figure_against_all_pairs(missing: str, small: Small, seed: int) -
     population = small.table(missing)
     names = population.quasi_identifying
     columns = [pl.Series(name, [row[i] for row in published], dtype=pl.String) for i, name in enumerate(names)]
-    table = population.with_frame(population.frame.with_columns(columns))
+    table = population.replace_frame(population.frame.with_columns(columns))
     risk_report = risk(table, 0.3, population)
     rows, people = published, list(small.rows)
     if missing == "drop":
@@ -158,7 +158,9 @@ def test_every_figure_against_all_pairs(missing: str, small: Small, seed: int) -
     assert risk_report.journalist.success_rate >= risk_report.marketer.success_rate
     assert risk_report.uniques.sample == crowd.count(1)
     unique_flags = [number == 1 for number in people_of(rows, people, small.hierarchies, missing)]
-    assert risk_report.uniques.both == sum(mine and size == 1 for mine, size in zip(unique_flags, crowd, strict=True))
+    assert risk_report.uniques.sample_and_population == sum(
+        mine and size == 1 for mine, size in zip(unique_flags, crowd, strict=True)
+    )
 
 
 @pytest.mark.parametrize("missing", MEANINGS)
@@ -168,10 +170,10 @@ def test_no_more_are_alone_in_both_than_in_the_table(missing: str, small: Small,
     """Whether the population is estimated, or given and does not know everybody who is published."""
     table = small.table(missing)
     for risk_report in (
-        risk(table, population=table.with_frame(table.frame.head(other))),
+        risk(table, population=table.replace_frame(table.frame.head(other))),
         risk(table, sampling_share=share),
     ):
-        assert 0 <= risk_report.uniques.both <= risk_report.uniques.sample
+        assert 0 <= risk_report.uniques.sample_and_population <= risk_report.uniques.sample
         assert 0 <= risk_report.marketer.success_rate <= risk_report.journalist.success_rate <= 1
         assert 0 <= risk_report.journalist.highest_risk <= 1
 
@@ -362,11 +364,11 @@ def test_an_estimate_is_near_what_the_population_says() -> None:
     from tests.contract.examples import people
 
     population = people(20_000)
-    sample = population.with_frame(population.frame.sample(2_000, seed=1))
+    sample = population.replace_frame(population.frame.sample(2_000, seed=1))
     exact_risk, guessed = risk(sample, population=population), risk(sample, sampling_share=0.1)
     assert guessed.estimator.startswith("pitman")
     assert guessed.marketer.success_rate == pytest.approx(exact_risk.marketer.success_rate, rel=0.05)
-    assert guessed.uniques.both == pytest.approx(exact_risk.uniques.both, rel=0.05)
+    assert guessed.uniques.sample_and_population == pytest.approx(exact_risk.uniques.sample_and_population, rel=0.05)
     coarse = sf.Generalize(models=(sf.KAnonymity(k=5),), suppression_limit=0.05).protect(sample).data
     exact_risk, guessed = risk(coarse, population=population), risk(coarse, sampling_share=0.1)
     assert guessed.marketer.success_rate == pytest.approx(exact_risk.marketer.success_rate, rel=0.1)
@@ -375,7 +377,7 @@ def test_an_estimate_is_near_what_the_population_says() -> None:
 
 def test_nobody_is_at_risk_in_an_empty_table() -> None:
     table = figure_2()
-    risk_report = risk(table.with_frame(table.frame.clear()), sampling_share=0.1)
+    risk_report = risk(table.replace_frame(table.frame.clear()), sampling_share=0.1)
     assert risk_report.prosecutor == risk_report.journalist == risk_report.marketer == Risk(0, 0.0, 0.0, 0.0)
     assert risk_report.estimator == "none: nobody is in the table"
     assert risk_report.as_json()["uniques"] == {"sample": 0, "population": 0.0, "both": 0.0}
@@ -399,7 +401,7 @@ def test_bad_arguments_are_refused(arguments: dict[str, object], message: str) -
 def test_a_population_without_a_column_is_refused() -> None:
     table = figure_2()
     with pytest.raises(sf.DataError, match='"zip"'):
-        risk(table, population=table.with_frame(table.frame.drop("zip")))
+        risk(table, population=table.replace_frame(table.frame.drop("zip")))
 
 
 @pytest.mark.parametrize("name", ["crowd", "rows", "other"])

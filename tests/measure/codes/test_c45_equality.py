@@ -48,7 +48,7 @@ def test_words_count() -> None:
     release = method.protect(table, method.new_key(table, sf.Randomness.seeded(1)))
     assert all(finding.holds for finding in sf.check(release, table))
     frame = release.data.frame.with_columns(pl.col("word").reverse())
-    forged = sf.check(release.__class__(**{**vars(release), "data": release.data.with_frame(frame)}), table)
+    forged = sf.check(release.__class__(**{**vars(release), "data": release.data.replace_frame(frame)}), table)
     assert [finding.property for finding in forged if not finding.holds] == ["trees_that_differ"]
 
 

@@ -91,7 +91,7 @@ def test_a_run_says_what_rules_answer(tmp_path: Path, monkeypatch: pytest.Monkey
         "measure": {"queries": 0},
     }
     policy = Policy.model_validate(fields)
-    release = apply_methods(policy, policy.original(), Randomness.seeded(2)).release
+    release = apply_methods(policy, policy.read_original(), Randomness.seeded(2)).release
     answers = firing_rules(release.data, release.details["hidden"], "3/5", 2)
     assert answers.answered_count
     assert sf.run(policy, tmp_path / "out", Randomness.seeded(2)).published

@@ -170,7 +170,7 @@ def test_intervals() -> None:
 
 
 def test_where_nothing_is_known_nothing_is_told() -> None:
-    empty_table = table(x=[1.0]).with_frame(pl.DataFrame({"x": pl.Series([None, None], dtype=pl.Float64)}))
+    empty_table = table(x=[1.0]).replace_frame(pl.DataFrame({"x": pl.Series([None, None], dtype=pl.Float64)}))
     assert noise_privacy(empty_table, empty_table, "x") == 0
     assert measure_noise_law(empty_table, empty_table, "x", "gaussian", 1.0) == 0
     assert measure_noise_dependence(empty_table, empty_table, "x", "gaussian", 1.0) == 0
@@ -216,7 +216,7 @@ def test_what_cannot_be_compared() -> None:
         noise_privacy(original, original, "x", confidence=2.0)
     with pytest.raises(sf.DataError, match="no row has"):
         noise_privacy(
-            table(x=[None, None]).with_frame(pl.DataFrame({"x": pl.Series([None, None], dtype=pl.Int64)})),
+            table(x=[None, None]).replace_frame(pl.DataFrame({"x": pl.Series([None, None], dtype=pl.Int64)})),
             original,
             "x",
         )
@@ -233,7 +233,7 @@ def test_the_shape_of_noise_is_judged_at_every_size(size: float) -> None:
     claim = next(candidate for candidate in release.claims if candidate.measure == "noise_shape")
     arguments: dict[str, Any] = dict(claim.arguments)
     assert measure_noise_shape(table, release.data, **arguments) < 6
-    altered_table = release.data.with_frame(
+    altered_table = release.data.replace_frame(
         table.frame.with_columns(
             pl.col(name) + pl.Series(chance.normal(size=2000) * release.public[name]["scale"]) for name in ("a", "b")
         )

@@ -97,7 +97,7 @@ def test_the_file_is_measured_as_memory_is(case: str, tmp_path: Path, monkeypatc
     if change is not None:
         frame = release.data.frame
         forged = frame.with_columns(change(original.frame, frame))
-        release = Release(release.data.with_frame(forged), method, release.claims, {}, changes=release.changes)
+        release = Release(release.data.replace_frame(forged), method, release.claims, {}, changes=release.changes)
     ours, theirs = measure_both(release, original, tmp_path)
     for mine, other in zip(ours, theirs, strict=True):
         assert other.measured == pytest.approx(mine.measured, abs=1e-9), mine.property

@@ -22,10 +22,10 @@ def test_the_anonymous_example_of_the_course() -> None:
     """D and its 2-anonymous D': Giannotti's course (2009). E, BE, CE and BCE had support 1 and are gone."""
     original, published = rows_of("BC", "ABCD", "ABCD", "BCE"), rows_of("BC", "ABCD", "ABCD", "BC")
     at_two = sf.measure.pattern_changes(original, published, 2)
-    assert (at_two.before, at_two.after, at_two.lost, at_two.ghosts) == (15, 15, 0, 0)
+    assert (at_two.before, at_two.after, at_two.lost_patterns, at_two.ghosts) == (15, 15, 0, 0)
     assert (at_two.sup_sim, at_two.f_measure, at_two.support_distance, at_two.pattern_distortion) == (1, 1, 0, 0)
     at_one = sf.measure.pattern_changes(original, published, 1)
-    assert (at_one.before, at_one.lost, at_one.recall, at_one.precision) == (19, 4, 15 / 19, 1)
+    assert (at_one.before, at_one.lost_patterns, at_one.recall, at_one.precision) == (19, 4, 15 / 19, 1)
     assert at_one.f_measure == pytest.approx(2 * 15 / 34)
     assert (at_one.support_distance, at_one.marks, at_one.pattern_distortion) == (4, 1, 4 / 19)
 
@@ -43,7 +43,7 @@ def test_supports_that_fell_and_patterns_that_rose() -> None:
     original, published = rows_of("ab", "ab", "ab", "c", "c"), rows_of("ab", "ab", "b", "cd", "d")
     changes = pattern_changes(original, published, 2)
     # before: a 3, b 3, ab 3, c 2; after: a 2, b 3, ab 2, d 2
-    assert (changes.before, changes.after, changes.lost, changes.ghosts) == (4, 4, 1, 1)
+    assert (changes.before, changes.after, changes.lost_patterns, changes.ghosts) == (4, 4, 1, 1)
     assert changes.sup_sim == pytest.approx((2 / 3 + 1 + 2 / 3) / 3)
     assert changes.support_distortion == pytest.approx((1 / 3 + 0 + 1 / 3) / 3)
     assert changes.support_distance == 1 + 0 + 1 + 1 + 2
@@ -53,7 +53,7 @@ def test_marks_are_never_mined_and_secrets_are_no_loss() -> None:
     original, published = rows_of("abc", "abc"), rows_of("aΔc", "aΔc")
     changes = pattern_changes(original, published, 2)
     assert (changes.after, changes.marks) == (3, 2)
-    assert pattern_changes(original, published, 2, hidden_patterns=[["b"]]).lost == 0
+    assert pattern_changes(original, published, 2, hidden_patterns=[["b"]]).lost_patterns == 0
     assert count_marks(original, rows_of("ac", "abc")) == 1
 
 
@@ -93,7 +93,7 @@ def test_replaced_items_count_as_marked() -> None:
     assert count_marks(rows_of("axb", "acb", "ab", "cxx", "xcx"), release.data) == release.losses["changes"] == 3
     numbers = sf.Sequences.of([[1, 2], [1, 2]])
     read_back = sf.Sequences.of([["1", "Δ"], ["1", "Δ"]])
-    assert pattern_changes(numbers, read_back, 2).lost == 2
+    assert pattern_changes(numbers, read_back, 2).lost_patterns == 2
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -106,7 +106,10 @@ def test_counts_are_those_of_brute_force(seed: int) -> None:
         before, after = (mine([[[item] for item in row] for row in side], 2, **limits) for side in (rows, other_rows))
         changes = pattern_changes(sf.Sequences.of(rows), sf.Sequences.of(other_rows), 2, **limits)
         assert (changes.before, changes.after) == (len(before), len(after))
-        assert (changes.lost, changes.ghosts) == (len(before.keys() - after.keys()), len(after.keys() - before.keys()))
+        assert (changes.lost_patterns, changes.ghosts) == (
+            len(before.keys() - after.keys()),
+            len(after.keys() - before.keys()),
+        )
 
 
 def test_visits_and_flows() -> None:

@@ -30,7 +30,7 @@ def changed(new_values: dict[int, str | None], column: str = AMOUNT) -> sf.Table
     cells = TABLE.frame[column].to_list()
     for number, value in new_values.items():
         cells[number - 1] = value
-    return TABLE.with_frame(TABLE.frame.with_columns(pl.Series(column, cells)))
+    return TABLE.replace_frame(TABLE.frame.with_columns(pl.Series(column, cells)))
 
 
 GOOD = changed(dict(LAST_CHANGES))
@@ -72,7 +72,7 @@ def test_each_promise_can_be_broken_alone() -> None:
 
 def test_groups_with_several_changes() -> None:
     table = sf.Table.of({"k": [1] * 4, "s": ["a"] * 4}, {"k": "quasi_identifying", "s": "sensitive"})
-    new = table.with_frame(table.frame.with_columns(pl.Series("s", ["b", "c", "a", "a"])))
+    new = table.replace_frame(table.frame.with_columns(pl.Series("s", ["b", "c", "a", "a"])))
     assert [count_unbroken_groups(table, new, "s", ["k"], share) for share in (1, 2, 0.5, 0.6, 0.1, 3)] == [
         1,
         0,
@@ -124,7 +124,7 @@ def test_every_claim_of_the_method_is_checked_here() -> None:
 
 def test_tables_that_do_not_fit_are_refused() -> None:
     with pytest.raises(sf.DataError, match="cannot be compared"):
-        count_uniques_off_share(TABLE, TABLE.with_frame(TABLE.frame.head(3)), AMOUNT, PATTERN, 0.5)
+        count_uniques_off_share(TABLE, TABLE.replace_frame(TABLE.frame.head(3)), AMOUNT, PATTERN, 0.5)
     with pytest.raises(sf.DataError, match="lack some rows"):
         count_uniques_off_share(TABLE, TABLE, AMOUNT, PATTERN, 0.5, rows=list(range(1, 17)))
     with pytest.raises(sf.DataError, match="no column"):

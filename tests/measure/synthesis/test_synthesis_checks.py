@@ -145,7 +145,7 @@ def test_pairwise_total_variation_by_brute_force(before: list[Row], after: list[
         keys = counts[0].keys() | counts[1].keys()
         expected.append(sum(abs(counts[0][k] / len(before) - counts[1][k] / len(after)) for k in keys) / 2)
     tables = [table(rows) for rows in (before, after)]
-    text_tables = [source.with_frame(source.frame.with_columns(pl.col("n").cast(pl.String))) for source in tables]
+    text_tables = [source.replace_frame(source.frame.with_columns(pl.col("n").cast(pl.String))) for source in tables]
     assert pairwise_total_variation(text_tables[0], text_tables[1]) == pytest.approx(sum(expected) / 3)
 
 
@@ -190,7 +190,7 @@ def test_numbers_without_a_cut_between_them_are_one_group() -> None:
     assert pairwise_total_variation(number_table, table({"x": [3] * 10})) == 1  # above the last cut, which is 2
     few = table({"x": [0] * 29 + [5]})
     assert pairwise_total_variation(few, table({"x": [9] * 10})) == pytest.approx(29 / 30)  # above it, as 5 is
-    words = [source.with_frame(source.frame.cast(pl.String)) for source in (number_table, table({"x": [1] * 10}))]
+    words = [source.replace_frame(source.frame.cast(pl.String)) for source in (number_table, table({"x": [1] * 10}))]
     assert pairwise_total_variation(words[0], words[1]) == pytest.approx(29 / 30)
 
 
@@ -202,16 +202,16 @@ def test_numbers_are_cut_into_groups_of_equal_size() -> None:
     moved_numbers = table({"x": [number // 25 * 25 + 3 for number in range(100)], "y": ["a"] * 100})
     assert pairwise_total_variation(numbers, moved_numbers, bins=4) == 0
     assert pairwise_total_variation(numbers, numbers) == 0
-    assert pairwise_total_variation(numbers, numbers.with_frame(numbers.frame.reverse())) == 0
+    assert pairwise_total_variation(numbers, numbers.replace_frame(numbers.frame.reverse())) == 0
     with pytest.raises(sf.DataError, match="no rows"):
-        pairwise_total_variation(numbers, numbers.with_frame(numbers.frame.clear()))
+        pairwise_total_variation(numbers, numbers.replace_frame(numbers.frame.clear()))
 
 
 def test_against_holdout_compares_as_many_people() -> None:
     chance = np.random.default_rng(3)
     population = table({"x": chance.normal(size=600), "y": chance.choice(list("ab"), 600)})
     aside = np.arange(100)
-    training = population.with_frame(population.frame[100:])
+    training = population.replace_frame(population.frame[100:])
     comparison = compare_with_holdout(training, population, aside)
     assert comparison.people == 100
     assert comparison.training.unique_rows == 100
@@ -252,7 +252,7 @@ def test_people_at_extremes_of_numbers_kept_as_text() -> None:
             "paid": ["9.50", "10.00", "11.25", "100.00", "-3.00"],
         }
     )
-    after = before.with_frame(before.frame[1:3])
+    after = before.replace_frame(before.frame[1:3])
     assert count_people_at_extremes(before, after, ["day"]) == 2
     assert count_people_at_extremes(before, after, ["moment"]) == 2
     assert count_people_at_extremes(before, after, ["hour"]) == 2
@@ -268,17 +268,17 @@ def test_dates_that_were_written_and_read_again() -> None:
     """A file of text has no dates: the release read from it holds text where the originals hold dates."""
     days = [date(2024, 1, 1) + timedelta(days=offset) for offset in range(40)]
     before = table({"d": days, "n": list(range(40))})
-    after = before.with_frame(before.frame[5:35])
+    after = before.replace_frame(before.frame[5:35])
     read = table(pl.read_csv(io.StringIO(after.frame.write_csv())).to_dict(as_series=False))
     assert read.frame.schema["d"] == pl.String
     assert count_people_at_extremes(before, read, ["d"]) == count_people_at_extremes(before, after, ["d"]) == 6
     assert count_foreign_values(before, read, ["d", "n"]) == 0
     assert pairwise_total_variation(before, read) == pairwise_total_variation(before, after) < 1
-    halves = (before.with_frame(before.frame[:20]), before.with_frame(before.frame[20:]))
+    halves = (before.replace_frame(before.frame[:20]), before.replace_frame(before.frame[20:]))
     assert closest_records(read, *halves) == closest_records(after, *halves)
-    text = before.with_frame(before.frame.with_columns(pl.col("d").cast(pl.String)))
+    text = before.replace_frame(before.frame.with_columns(pl.col("d").cast(pl.String)))
     assert pairwise_total_variation(text, after) == pairwise_total_variation(before, after)
-    sides = (text.with_frame(text.frame[:20]), text.with_frame(text.frame[20:]))
+    sides = (text.replace_frame(text.frame[:20]), text.replace_frame(text.frame[20:]))
     assert closest_records(after, *sides) == closest_records(after, *halves)
 
 
@@ -300,7 +300,7 @@ def test_people_whom_an_earlier_method_left_out_are_not_counted() -> None:
         pl.DataFrame({"pay": [9, 9, 1, 9, 1], "ill": ["flu", "flu", "ok", "flu", "ok"]}),
         {"pay": "sensitive", "ill": "sensitive"},
     )
-    published = original.with_frame(original.frame[[1, 2]])
+    published = original.replace_frame(original.frame[[1, 2]])
     told: dict[str, dict[str, Any]] = {
         "people_at_extremes": {"columns": ("pay",)},
         "rare_words": {"fewest": 2, "columns": ("ill",)},
@@ -315,7 +315,7 @@ def test_people_whom_an_earlier_method_left_out_are_not_counted() -> None:
 def test_nearer_training_is_measured_from_the_details() -> None:
     chance = np.random.default_rng(4)
     population = table({"x": chance.normal(size=300)})
-    published = population.with_frame(population.frame[150:])
+    published = population.replace_frame(population.frame[150:])
     check = CHECKS["nearer_training"]
     evidence = Evidence(published, population, None, None, {"holdout": np.arange(150)})
     assert check(evidence, {}) > 0.95

@@ -45,10 +45,10 @@ rows_of = st.lists(
 def test_entropies_by_the_book(before: Rows, after: Rows) -> None:
     entropies = sf.measure.class_entropy(table_of(before), table_of(after), "y")
     for change, columns in ((entropies.target, ()), (entropies.columns["a"], (0,)), (entropies.columns["b"], (1,)),
-                            (entropies.together, (0, 1))):  # fmt: skip
+                            (entropies.joint, (0, 1))):  # fmt: skip
         assert change.original == pytest.approx(by_the_book(before, columns), abs=1e-9)
-        assert change.released == pytest.approx(by_the_book(after, columns), abs=1e-9)
-        assert change.change == pytest.approx(change.released - change.original)
+        assert change.release == pytest.approx(by_the_book(after, columns), abs=1e-9)
+        assert change.change == pytest.approx(change.release - change.original)
 
 
 @given(rows=rows_of)
@@ -57,8 +57,8 @@ def test_merging_values_tells_less(rows: Rows) -> None:
     merged = table_of([("u or v" if row[0] in ("u", "v") else row[0], "*", row[2]) for row in rows])
     entropies = sf.measure.class_entropy(table_of(rows), merged, "y")
     assert entropies.target.change == 0
-    assert all(change.change >= -1e-12 for change in (*entropies.columns.values(), entropies.together))
-    assert entropies.columns["b"].released == pytest.approx(entropies.target.released)
+    assert all(change.change >= -1e-12 for change in (*entropies.columns.values(), entropies.joint))
+    assert entropies.columns["b"].release == pytest.approx(entropies.target.release)
 
 
 def test_numbers_are_cut_alike_before_and_after() -> None:
@@ -71,7 +71,7 @@ def test_numbers_are_cut_alike_before_and_after() -> None:
     entropies = sf.measure.class_entropy(table, moved, "y", bins=2)
     assert entropies.columns["x"].original == 0
     # 25 below the cut, all low; 75 above, of which 25 are low.
-    assert entropies.columns["x"].released == pytest.approx(0.75 * (-(1 / 3) * log2(1 / 3) - (2 / 3) * log2(2 / 3)))
+    assert entropies.columns["x"].release == pytest.approx(0.75 * (-(1 / 3) * log2(1 / 3) - (2 / 3) * log2(2 / 3)))
 
 
 def test_more_anonymity_leaves_more_to_guess() -> None:
@@ -79,7 +79,7 @@ def test_more_anonymity_leaves_more_to_guess() -> None:
     changes = []
     for k in (2, 50):
         release = sf.Generalize(models=[sf.KAnonymity(k=k)]).protect(people)
-        changes.append(sf.measure.class_entropy(people, release.data, "salary_level").together.change)
+        changes.append(sf.measure.class_entropy(people, release.data, "salary_level").joint.change)
     assert 0 < changes[0] < changes[1]
 
 

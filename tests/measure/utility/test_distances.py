@@ -39,7 +39,7 @@ def people() -> Table:
 def recoded() -> Table:
     """The same people, recoded locally: labels of two levels, ranges, sets and a suppressed row."""
     table = people()
-    return table.with_frame(
+    return table.replace_frame(
         table.frame.with_columns(
             pl.Series("city", ["Tuscany"] * 4 + ["Rome", "Rome", "{Pisa, Rome}", "*"]),
             pl.Series("age", ["[20, 30]"] * 4 + ["40", "40", "[40, 50]", "*"]),
@@ -69,7 +69,7 @@ def test_marginals_by_hand() -> None:
 
 def test_a_pair_by_hand() -> None:
     table = Table.of({"a": ["x", "y"], "b": ["u", "v"]}, dict.fromkeys("ab", "quasi_identifying"))
-    published = table.with_frame(pl.DataFrame({"a": ["{x, y}", "y"], "b": ["u", "v"]}))
+    published = table.replace_frame(pl.DataFrame({"a": ["{x, y}", "y"], "b": ["u", "v"]}))
     # Original: (x, u) ½, (y, v) ½. Read: (x, u) ¼, (y, u) ¼, (y, v) ½.
     assert pair_distance(table, published) == {("a", "b"): 0.25}
     assert pair_distance(table, published, "kl") == {("a", "b"): 0.5}
@@ -77,7 +77,7 @@ def test_a_pair_by_hand() -> None:
 
 def test_a_value_that_cannot_be_read_is_infinitely_far_in_bits() -> None:
     table = people()
-    published = table.with_frame(table.frame.head(4))
+    published = table.replace_frame(table.frame.head(4))
     assert marginal_distance(table, published, "kl")["city"] == inf
     assert marginal_distance(table, published)["city"] == 0.5
     assert pair_distance(table, published, "kl", ["city", "age"]) == {("city", "age"): inf}
@@ -85,14 +85,14 @@ def test_a_value_that_cannot_be_read_is_infinitely_far_in_bits() -> None:
 
 def test_a_suppressed_cell_may_have_been_missing_where_cells_were() -> None:
     table = Table.of({"a": ["x", None, "y"]}, {"a": "quasi_identifying"})
-    published = table.with_frame(pl.DataFrame({"a": ["*", "*", "*"]}))
+    published = table.replace_frame(pl.DataFrame({"a": ["*", "*", "*"]}))
     assert marginal_distance(table, published) == {"a": 0.0}
     assert marginal_distance(table, published, "kl") == {"a": 0.0}
 
 
 def test_dropped_people_count_nowhere() -> None:
     table = Table.of({"a": ["x", None, "y"]}, {"a": "quasi_identifying"}, missing="drop")
-    published = table.with_frame(pl.DataFrame({"a": ["x", "y"]}))
+    published = table.replace_frame(pl.DataFrame({"a": ["x", "y"]}))
     assert marginal_distance(table, published) == {"a": 0.0}
     assert non_uniform_entropy(table, published).share == 0.0
     assert precision(table, published) == 1.0
@@ -123,9 +123,13 @@ def test_entropy_by_hand() -> None:
 def test_everything_suppressed_or_left_out_is_all_the_entropy_there_is() -> None:
     table = people()
     starred = table.frame.with_columns(pl.lit("*").alias("city"), pl.lit("*").alias("age"))
-    assert non_uniform_entropy(table, table.with_frame(starred)).share == 1.0
-    assert non_uniform_entropy(table, table.with_frame(table.frame.head(0))).share == 1.0
-    assert precision(table, table.with_frame(starred)) == precision(table, table.with_frame(table.frame.head(0))) == 0.0
+    assert non_uniform_entropy(table, table.replace_frame(starred)).share == 1.0
+    assert non_uniform_entropy(table, table.replace_frame(table.frame.head(0))).share == 1.0
+    assert (
+        precision(table, table.replace_frame(starred))
+        == precision(table, table.replace_frame(table.frame.head(0)))
+        == 0.0
+    )
 
 
 def test_precision_by_hand() -> None:
@@ -138,13 +142,13 @@ def test_precision_of_the_hospital_at_sex_1_and_zip_1() -> None:
     # By hand, Giannotti et al. (2009): dob 0 of 1, sex 1 of 1, zip 1 of 2.
     table = hospital()
     frame = table.frame.with_columns(pl.lit("Person").alias("sex"), pl.Series("zip", ["5371*"] * 2 + ["5370*"] * 4))
-    assert precision(table, table.with_frame(frame)) == pytest.approx(1 - (0 + 1 + 1 / 2) / 3)
+    assert precision(table, table.replace_frame(frame)) == pytest.approx(1 - (0 + 1 + 1 / 2) / 3)
 
 
 def test_a_label_counts_at_its_own_level_even_if_it_covers_one_leaf() -> None:
     table = Table.of({"a": ["x"]}, {"a": "quasi_identifying"}, {"a": [["x", "X", "top"], ["y", "Y", "top"]]})
     for label, level in (("x", 0), ("X", 1), ("top", 2), ("{x, y}", 2), ("*", 2)):
-        published = table.with_frame(pl.DataFrame({"a": [label]}))
+        published = table.replace_frame(pl.DataFrame({"a": [label]}))
         assert precision(table, published) == 1 - level / 2
 
 
@@ -162,15 +166,15 @@ def test_bad_input_is_named() -> None:
     with pytest.raises(DataError, match='"wage"'):
         marginal_distance(table, table, columns=["wage"])
     with pytest.raises(DataError, match='column "city": 1 published label is'):
-        marginal_distance(table, table.with_frame(table.frame.with_columns(pl.lit("Milan").alias("city"))))
+        marginal_distance(table, table.replace_frame(table.frame.with_columns(pl.lit("Milan").alias("city"))))
     with pytest.raises(PolicyError, match="total_variation or kl"):
         marginal_distance(table, table, "euclid")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="16 rows are published from 8"):
-        non_uniform_entropy(table, table.with_frame(pl.concat([table.frame, table.frame])))
+        non_uniform_entropy(table, table.replace_frame(pl.concat([table.frame, table.frame])))
     with pytest.raises(DataError, match='column "city": published cells stand for values'):
-        non_uniform_entropy(table, table.with_frame(table.frame.with_columns(pl.lit("Fondi").alias("city"))))
+        non_uniform_entropy(table, table.replace_frame(table.frame.with_columns(pl.lit("Fondi").alias("city"))))
     with pytest.raises(DataError, match="no rows"):
-        marginal_distance(table.with_frame(table.frame.head(0)), table)
+        marginal_distance(table.replace_frame(table.frame.head(0)), table)
 
 
 # Brute force: every leaf and every cell, in fractions.
@@ -197,7 +201,7 @@ def recodings(draw: st.DrawFn) -> tuple[Table, Table, list[HierarchyRows]]:
                 labels.append("{" + ", ".join(sorted(other_leaves | {value})) + "}")
             cells.append(draw(st.sampled_from(labels)))
         columns[f"q{j}"] = pl.Series(cells, dtype=pl.String)
-    return table, table.with_frame(table.frame.with_columns(**columns)), small.hierarchies
+    return table, table.replace_frame(table.frame.with_columns(**columns)), small.hierarchies
 
 
 def covers(label: Cell, hierarchy: HierarchyRows, holes: bool) -> list[Cell]:
@@ -313,7 +317,7 @@ def test_entropy_and_precision_agree_with_plain_python(recoding: tuple[Table, Ta
 def test_entropy_is_a_share_or_refused(cells: list[tuple[str, str]]) -> None:
     """Values moved between rows are no generalization: less than nothing may seem lost of them."""
     table = Table.of({"q": [before for before, _ in cells]}, {"q": "quasi_identifying"})
-    published = table.with_frame(pl.DataFrame({"q": [after for _, after in cells]}))
+    published = table.replace_frame(pl.DataFrame({"q": [after for _, after in cells]}))
     try:
         entropy = non_uniform_entropy(table, published)
     except DataError:
@@ -328,7 +332,7 @@ def test_entropy_of_one_odd_person_is_exact(rows: int) -> None:
     """n log n − (n − 1) log (n − 1) would lose the digits that count."""
     table = Table.of({"q": ["a"] * rows + ["b"]}, {"q": "quasi_identifying"})
     assert non_uniform_entropy(table, table).share == 0.0
-    starred = table.with_frame(table.frame.with_columns(pl.Series("q", ["{a, b}"] * rows + ["*"])))
+    starred = table.replace_frame(table.frame.with_columns(pl.Series("q", ["{a, b}"] * rows + ["*"])))
     entropy = non_uniform_entropy(table, starred)
     assert entropy.share == 1.0
     expected = (log2(rows + 1) + rows * log1p(1 / rows) / log(2)) / (rows + 1)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+import sfumato as sf
 from sfumato import measure
 
 
@@ -21,3 +22,13 @@ def test_a_text_that_reads_like_a_missing_cell_is_another_value() -> None:
     original = pl.Series(["(missing)", "(missing)", None, "a"])
     counts = measure.distribution(original, original, None)
     assert counts.rows() == [('"(missing)"', 2, 2), ("(missing)", 1, 1), ("a", 1, 1)]
+
+
+def test_the_loss_of_one_column_by_hand() -> None:
+    """Of four towns a label of two leaves open (2 − 1) / (4 − 1), a star everything, and a town nothing."""
+    towns = sf.Hierarchy.of(
+        [["Ulm", "south", "*"], ["Bern", "south", "*"], ["Kiel", "north", "*"], ["Oslo", "north", "*"]]
+    )
+    original = sf.Table.of({"town": ["Ulm", "Bern", "Kiel", "Oslo"]}, {"town": "quasi_identifying"}, {"town": towns})
+    domain = measure.read_domain(original, "town")
+    assert measure.column_loss(pl.Series(["Ulm", "south", "*", "Kiel"]), domain) == pytest.approx((1 / 3 + 1) / 4)

@@ -42,7 +42,7 @@ def test_the_original_answers_every_query() -> None:
 def test_one_value_asked_for_by_hand() -> None:
     # Selectivity so small that each query asks for one age: 20 has 3 people, 30 has 1; each is read as 2.
     table = Table.of({"age": [20, 20, 20, 30]}, {"age": "quasi_identifying"})
-    published = table.with_frame(pl.DataFrame({"age": ["[20, 30]"] * 4}))
+    published = table.replace_frame(pl.DataFrame({"age": ["[20, 30]"] * 4}))
     accuracy = query_accuracy(table, published, queries=400, columns_per_query=1, selectivity=0.01)
     assert set(accuracy.count.quantiles.values()) == {round(1 / 3, 12), 1.0}
     # COUNT of 20 is 3 and read as 2, of 30 is 1 and read as 2; SUM likewise, 60 and 40, 30 and 60.
@@ -60,13 +60,13 @@ def test_errors_by_hand() -> None:
 
 def test_rows_that_were_left_out_are_missed() -> None:
     table = two_columns([20] * 4, ["f"] * 4)
-    accuracy = query_accuracy(table, table.with_frame(table.frame.head(1)), queries=5)
+    accuracy = query_accuracy(table, table.replace_frame(table.frame.head(1)), queries=5)
     assert accuracy.count.median == 0.75 and accuracy.sum is not None and accuracy.sum.median == 0.75
 
 
 def test_the_same_seed_asks_the_same() -> None:
     table = two_columns([20, 25, 30, 40, 50, 60], ["f", "m", "f", "f", "m", "m"])
-    published = table.with_frame(pl.DataFrame({"age": ["[20, 30]"] * 3 + ["[40, 60]"] * 3, "sex": ["*"] * 6}))
+    published = table.replace_frame(pl.DataFrame({"age": ["[20, 30]"] * 3 + ["[40, 60]"] * 3, "sex": ["*"] * 6}))
     assert query_accuracy(table, published) == query_accuracy(table, published)
     seeded = [query_accuracy(table, published, 20, randomness=Randomness.seeded(seed)) for seed in (1, 1, 2)]
     assert seeded[0] == seeded[1] != seeded[2]
@@ -178,7 +178,7 @@ def recodings(draw: st.DrawFn) -> tuple[Table, Table, list[list[list[str | None]
                     labels[j].append(format_set([str(value), other]))
                     covers[j].append(list({str(value), other}))
     frame = pl.DataFrame({"age": pl.Series(labels[0], dtype=pl.String), "sex": pl.Series(labels[1], dtype=pl.String)})
-    return table, table.with_frame(frame), [list(pair) for pair in zip(*covers, strict=True)]
+    return table, table.replace_frame(frame), [list(pair) for pair in zip(*covers, strict=True)]
 
 
 @settings(deadline=None, max_examples=60)

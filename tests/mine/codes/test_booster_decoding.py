@@ -234,7 +234,7 @@ def test_strangers_are_refused(tmp_path: Path, maker: str) -> None:
     with pytest.raises(sf.DataError, match="not trained on this table under this key"):
         decode_tree(provider, other.key, job.table)
     with pytest.raises(sf.DataError, match="not trained on this table under this key"):
-        decode_tree(provider, job.key, job.table.with_frame(job.table.frame.head(50)))
+        decode_tree(provider, job.key, job.table.replace_frame(job.table.frame.head(50)))
     for method, message in (({"permute": True}, "permute=False"), ({"direction": "random"}, 'direction="monotone"')):
         unfit = Job(job.table, 4, **method)
         with pytest.raises(sf.PolicyError, match=message):
@@ -245,7 +245,7 @@ def test_values_that_share_a_code_are_refused(tmp_path: Path) -> None:
     """They are one value for scikit-learn, but not for LightGBM, which compares 64-bit numbers."""
     table = numbers_table(1, rows=60)
     close = table.frame.with_columns(pl.when(pl.col("w") == 500).then(503 + 1e-7).otherwise(pl.col("w")).alias("w"))
-    job = Job(table.with_frame(close), 1)
+    job = Job(table.replace_frame(close), 1)
     provider, _ = write_stumps(job, "LightGBM", tmp_path)
     with pytest.raises(sf.DataError, match='"w": 1 value shares a code'):
         decode_tree(provider, job.key, job.table)

@@ -46,7 +46,7 @@ def golf() -> sf.Table:
 def test_golf() -> None:
     """Quinlan (1993), Figure 1-2 and Section 2.2; his program prints the largest value below a threshold, 75."""
     tree = train_c45(golf(), "play")
-    assert tree.rules().split("\n") == [
+    assert tree.spell_rules().split("\n") == [
         "outlook = sunny",
         "|   humidity <= 77.5: yes (2)",
         "|   humidity > 77.5: no (3)",
@@ -259,9 +259,9 @@ def test_what_no_single_test_gains() -> None:
 
 
 def test_one_class_one_row_no_column() -> None:
-    assert train_c45(sf.Table.of({"a": [1, 2], "y": ["u", "u"]}), "y").rules() == "u (2)"
+    assert train_c45(sf.Table.of({"a": [1, 2], "y": ["u", "u"]}), "y").spell_rules() == "u (2)"
     assert train_c45(sf.Table.of({"a": [1], "y": [True]}), "y").predict({"a": [5]}).tolist() == [True]
-    assert train_c45(sf.Table.of({"y": ["u", "w", "w"]}), "y").rules() == "w (3/1)"
+    assert train_c45(sf.Table.of({"y": ["u", "w", "w"]}), "y").spell_rules() == "w (3/1)"
     empty = sf.Table.of(pl.DataFrame({"a": pl.Series([None] * 4, dtype=pl.Float64), "y": list("uuww")}))
     assert train_c45(empty, "y").n_leaves == 1
 
@@ -281,7 +281,7 @@ def test_bad_arguments_are_refused() -> None:
     with pytest.raises(sf.DataError, match="101 different values"):
         train_c45(sf.Table.of({"a": range(101), "y": range(101)}), "y")
     with pytest.raises(sf.DataError, match="no rows"):
-        train_c45(table.with_frame(table.frame.head(0)), "play")
+        train_c45(table.replace_frame(table.frame.head(0)), "play")
     with pytest.raises(sf.DataError, match='tests the column "outlook"'):
         train_c45(table, "play").predict({"humidity": [70]})
     with pytest.raises(sf.DataError, match="holds words"):

@@ -67,7 +67,7 @@ def test_decoded_is_direct(
     job = Job(mixed_table(seed, classes=classes, missing=missing), seed, settings, **method)
     decoded = decode_tree(job.provider, job.key, job.table)
     assert same_tree(decoded, job.direct)
-    assert decoded.rules() == job.direct.rules()
+    assert decoded.spell_rules() == job.direct.spell_rules()
     assert np.array_equal(decoded.predict(job.table), job.direct.predict(job.table))
 
 
@@ -101,7 +101,7 @@ def test_other_thresholds_would_not_decode(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(c45_splits, "_find_cuts", find_all_cuts)
     lot = np.random.default_rng(0)
     table = sf.Table.of({"x": lot.permutation(120), "z": lot.integers(0, 3, 120), "y": ["u"] * 120})
-    table = table.with_frame(
+    table = table.replace_frame(
         table.frame.with_columns(pl.when(pl.col("x") < 15).then(pl.lit("w")).otherwise(pl.lit("u")).alias("y"))
     )
     with pytest.raises(sf.DataError, match="separates codes, but not the originals"):
@@ -118,9 +118,9 @@ def test_from_a_file(tmp_path: Path) -> None:
     assert same_tree(read_tree(path), job.provider)
     decoded = decode_tree(path, job.key, job.table)
     assert same_tree(decoded, job.direct)
-    assert tree_rules(decoded, []) == job.direct.rules()
+    assert tree_rules(decoded, []) == job.direct.spell_rules()
     tree_copy = read_tree(write_tree(decoded, tmp_path / "decoded.json"))
-    assert isinstance(tree_copy, C45Tree) and tree_copy.rules() == job.direct.rules()
+    assert isinstance(tree_copy, C45Tree) and tree_copy.spell_rules() == job.direct.spell_rules()
     assert np.array_equal(tree_copy.predict(job.table), job.direct.predict(job.table).astype(str))
 
 
@@ -136,7 +136,7 @@ def test_strangers_are_refused() -> None:
     job, other = Job(mixed_table(1), 1), Job(mixed_table(1), 2)
     with pytest.raises(sf.DataError, match=r"not trained on this table"):
         decode_tree(job.provider, other.key, job.table)
-    fewer = job.table.with_frame(job.table.frame.head(100))
+    fewer = job.table.replace_frame(job.table.frame.head(100))
     with pytest.raises(sf.DataError, match="not trained on this table"):
         decode_tree(job.provider, job.key, fewer)
     renamed = replace(

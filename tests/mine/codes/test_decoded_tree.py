@@ -169,10 +169,10 @@ def test_a_wrong_key_is_refused() -> None:
 def test_a_model_of_other_rows_is_refused() -> None:
     table, method, key, _ = small()
     release = method.protect(table, key).data
-    few_rows = release.with_frame(release.frame.head(60))
+    few_rows = release.replace_frame(release.frame.head(60))
     with pytest.raises(sf.DataError, match="different numbers of rows"):
         decode_tree(grow_tree(few_rows, DecisionTreeClassifier(random_state=0)), key, table)
-    turned = release.with_frame(release.frame.with_columns(pl.col("y").reverse()))
+    turned = release.replace_frame(release.frame.with_columns(pl.col("y").reverse()))
     with pytest.raises(sf.DataError):
         decode_tree(grow_tree(turned, DecisionTreeClassifier(random_state=0)), key, table)
     with pytest.raises(sf.DataError, match="a different number of rows"):

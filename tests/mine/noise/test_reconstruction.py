@@ -221,14 +221,14 @@ def test_stops() -> None:
     noisy = two_hills(2_000) + GAUSSIAN.draw(np.random.default_rng(1), 2_000)
     assert reconstruct_distribution(noisy, GAUSSIAN, 20, 7, range=(0, 1)).iterations == 7
     same = reconstruct_distribution(noisy, GAUSSIAN, 20, "difference", range=(0, 1), tolerance=1e-2)
-    assert same.stopped == "difference"
+    assert same.stop_reason == "difference"
     cut = reconstruct_distribution(noisy, GAUSSIAN, 20, "difference", range=(0, 1), tolerance=0, most=30)
-    assert (cut.stopped, cut.iterations) == ("iterations", 30)
+    assert (cut.stop_reason, cut.iterations) == ("iterations", 30)
     quick = reconstruct_distribution(noisy, GAUSSIAN, 20, range=(0, 1), level=1e-9)
-    assert (quick.stopped, quick.iterations) == ("chi2", 1)
+    assert (quick.stop_reason, quick.iterations) == ("chi2", 1)
     assert quick.p_value >= 1e-9
     assert reconstruct_distribution(noisy, GAUSSIAN, 20, range=(0, 1), most=0).iterations == 0
-    assert reconstruct_distribution(noisy, GAUSSIAN, 20, range=(0, 1), most=1).stopped in ("chi2", "iterations")
+    assert reconstruct_distribution(noisy, GAUSSIAN, 20, range=(0, 1), most=1).stop_reason in ("chi2", "iterations")
 
 
 def triangles(seed: int) -> np.ndarray:
@@ -277,7 +277,7 @@ def test_chi2_is_not_fooled_by_the_plateau_of_seed_1() -> None:
     )
     noisy = true + chance.normal(0, 1 / 3.92, count)
     distribution = reconstruct_distribution(noisy, ("gaussian", 1 / 3.92), 50, range=(0, 1), intervals="none")
-    assert distribution.stopped == "chi2"
+    assert distribution.stop_reason == "chi2"
     assert distribution.iterations > 100
     assert np.abs(distribution.probabilities - np.histogram(true, distribution.edges)[0] / count).sum() < 0.4
 
@@ -288,7 +288,7 @@ def test_the_sum_over_values_takes_as_many_steps() -> None:
         reconstruct_distribution(noisy, UNIFORM, 50, range=(0, 1), form=form, intervals="none")
         for form in ("bins", "values")
     )
-    assert (values.iterations, values.stopped) == (bins.iterations, "chi2")
+    assert (values.iterations, values.stop_reason) == (bins.iterations, "chi2")
 
 
 def test_risk_counts_what_is_fitted() -> None:

@@ -48,13 +48,13 @@ def test_golden_fn1_at_full_gaussian_privacy() -> None:
     """
     train, test = people(100_000), people(5_000, seed=1001)
     release = noisy(train)
-    assert train_tree_on_noise(people(20_000), GROUP, "none").accuracy(test) == pytest.approx(1.0, abs=0.001)
+    assert train_tree_on_noise(people(20_000), GROUP, "none").measure_accuracy(test) == pytest.approx(1.0, abs=0.001)
     # This one depends on the draw: .718 to .757 with eight seeds.
-    assert train_tree_on_noise(release, GROUP, "none").accuracy(test) == pytest.approx(0.717, abs=0.05)
-    unpruned = train_tree_on_noise(release, GROUP, "by_class", prune=False).accuracy(test)
+    assert train_tree_on_noise(release, GROUP, "none").measure_accuracy(test) == pytest.approx(0.717, abs=0.05)
+    unpruned = train_tree_on_noise(release, GROUP, "by_class", prune=False).measure_accuracy(test)
     assert unpruned == pytest.approx(0.964, abs=0.02)
     pruned = train_tree_on_noise(release, GROUP)
-    assert pruned.accuracy(test) > 0.945
+    assert pruned.measure_accuracy(test) > 0.945
     assert pruned.n_leaves < 60
     assert pruned.grown_on + pruned.held_out == 100_000 and pruned.held_out == 33_333
 
@@ -63,7 +63,7 @@ def test_ways_come_in_the_seeds_order() -> None:
     """ByClass and Local are near Original, Global is not, Randomized is far off (20,000 rows, uniform noise)."""
     train, test = people(20_000), people(4_000, seed=1001)
     release = noisy(train, "uniform")
-    accuracies = {way: train_tree_on_noise(release, GROUP, way).accuracy(test) for way in WAYS}
+    accuracies = {way: train_tree_on_noise(release, GROUP, way).measure_accuracy(test) for way in WAYS}
     assert accuracies["by_class"] > 0.93 and accuracies["local"] > 0.93
     assert accuracies["global"] < 0.85 and accuracies["none"] < 0.75
 
@@ -73,15 +73,15 @@ def test_local_reconstructs_again() -> None:
     train, test = people(20_000, "Fn2"), people(4_000, "Fn2", seed=1001)
     release = noisy(train, privacy=0.5)
     local, by_class = (train_tree_on_noise(release, GROUP, way) for way in ("local", "by_class"))
-    assert local.rules() != by_class.rules()
-    assert local.accuracy(test) > 0.8
+    assert local.spell_rules() != by_class.spell_rules()
+    assert local.measure_accuracy(test) > 0.8
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_without_noise_every_way_is_a_plain_tree(way: Reconstruct) -> None:
     train, test = people(4_000, "Fn2"), people(2_000, "Fn2", seed=9)
     original_frame = train.frame.clone()
-    assert train_tree_on_noise(train, GROUP, way).accuracy(test) > 0.96
+    assert train_tree_on_noise(train, GROUP, way).measure_accuracy(test) > 0.96
     assert train.frame.equals(original_frame)
 
 
@@ -94,7 +94,7 @@ def test_the_own_grower_finds_scikit_learns_tree() -> None:
         train_tree_on_noise(table, "y", way, prune=False, min_rows=5, max_depth=4) for way in ("none", "local")
     )
     assert (noise_tree.predict(table) == other.predict(table)).mean() > 0.99
-    assert noise_tree.rules().splitlines()[0] == other.rules().splitlines()[0]
+    assert noise_tree.spell_rules().splitlines()[0] == other.spell_rules().splitlines()[0]
     assert noise_tree.depth <= 4 and other.depth <= 4
 
 
@@ -103,9 +103,12 @@ def test_only_data_and_public_facts_are_used_and_the_same_chance_gives_the_same_
     release = noisy(people(2_500), privacy=0.5, columns=("age", "salary"))
     bare = Release(release.data, None, (), {}, Details(public=dict(release.public)))
     release_tree, other = train_tree_on_noise(release, GROUP, way), train_tree_on_noise(bare, GROUP, way)
-    assert release_tree.rules() == other.rules()
+    assert release_tree.spell_rules() == other.spell_rules()
     if way != "none":
-        assert release_tree.rules() != train_tree_on_noise(bare, GROUP, way, randomness=Randomness.seeded(3)).rules()
+        assert (
+            release_tree.spell_rules()
+            != train_tree_on_noise(bare, GROUP, way, randomness=Randomness.seeded(3)).spell_rules()
+        )
 
 
 @pytest.mark.parametrize("kind", ["uniform", "gaussian", "correlated", "discretize"])
@@ -114,7 +117,7 @@ def test_every_kind_of_noise(kind: str) -> None:
     release = noisy(train, kind, 0.25, ("age", "salary", "loan"))
     tree = train_tree_on_noise(release, GROUP, columns=("age", "salary", "loan"))
     assert tree.feature_names == ("age", "salary", "loan")
-    assert tree.accuracy(test) > 0.85
+    assert tree.measure_accuracy(test) > 0.85
 
 
 def mixed(rows: int, seed: int) -> Table:
@@ -138,9 +141,9 @@ def test_dates_words_truth_values_and_missing_cells(way: Reconstruct) -> None:
     release = AddNoise(columns="born", privacy=0.2).protect(train, Randomness.seeded(1))
     tree = train_tree_on_noise(release, "kind", way)
     assert tree.feature_names == ("born", "place", "paid")
-    assert tree.accuracy(test) > 0.85
+    assert tree.measure_accuracy(test) > 0.85
     assert set(tree.predict(test)) == {"old", "new", "newest"}
-    assert "born <= 199" in tree.rules() and "place in {" in tree.rules()
+    assert "born <= 199" in tree.spell_rules() and "place in {" in tree.spell_rules()
     text_frame = test.frame.with_columns(pl.col("born").cast(pl.String))
     assert (tree.predict(text_frame) == tree.predict(test)).all()
     strange = test.frame.with_columns(pl.lit("nowhere").alias("place"))
@@ -158,7 +161,7 @@ def test_missing_classes_are_left_out_and_classes_keep_their_type() -> None:
     labelled_rows = frame.drop_nulls("class")
     predictions = tree.predict(labelled_rows)
     assert predictions.dtype.kind == "i" and set(predictions) == {0, 1}
-    assert tree.accuracy(frame) == pytest.approx((predictions == labelled_rows["class"].to_numpy()).mean())
+    assert tree.measure_accuracy(frame) == pytest.approx((predictions == labelled_rows["class"].to_numpy()).mean())
 
 
 def test_rare_words_and_empty_columns_tell_nothing() -> None:
@@ -170,7 +173,7 @@ def test_rare_words_and_empty_columns_tell_nothing() -> None:
     for way in WAYS:
         small_tree = train_tree_on_noise(Table.of(frame), GROUP, way, columns=("person", "nothing"))
         assert small_tree.n_leaves == 1
-    assert train_tree_on_noise(Table.of(frame), GROUP, columns=("person", "age")).accuracy(frame) > 0.98
+    assert train_tree_on_noise(Table.of(frame), GROUP, columns=("person", "age")).measure_accuracy(frame) > 0.98
 
 
 def test_probabilities_are_the_leaves_shares() -> None:
@@ -186,14 +189,14 @@ def test_one_class_one_leaf() -> None:
     for way in WAYS:
         tree = train_tree_on_noise(noisy(Table.of(table, list_quest_roles()), columns=("age",)), GROUP, way)
         assert tree.n_leaves == 1 and tree.depth == 0
-        assert tree.rules().startswith("|--- group: A (")
+        assert tree.spell_rules().startswith("|--- group: A (")
         assert set(tree.predict(table)) == {"A"}
 
 
 def test_rules_are_text_and_the_repr_tells_no_value() -> None:
     train = people(5_000)
     tree = train_tree_on_noise(noisy(train, privacy=0.1, columns=("age",)), GROUP)
-    lines = tree.rules().splitlines()
+    lines = tree.spell_rules().splitlines()
     assert lines[0].startswith("|--- age <= ")
     assert sum("group:" in line for line in lines) == tree.n_leaves
     assert len(lines) == 3 * tree.n_leaves - 2
@@ -352,7 +355,7 @@ def test_records_that_cannot_be_told_are_refused() -> None:
     with pytest.raises(DataError, match="neither numbers nor dates"):
         tree.predict(SMALL.frame.with_columns(pl.lit(True).alias("age")))
     with pytest.raises(DataError, match='no column "group"'):
-        tree.accuracy(SMALL.frame.drop(GROUP))
+        tree.measure_accuracy(SMALL.frame.drop(GROUP))
     with pytest.raises(DataError, match='1 value of "loan" is infinite'):
         first = pl.int_range(pl.len()) == 0
         tree.predict(

@@ -204,4 +204,4 @@ def test_transcripts_of_two_ends_agree_and_count_traffic() -> None:
     assert statement.messages_sent == 1
     assert statement.bytes_sent == first.transcript.frames[0].size
     assert "2 numbers" in str(statement)
-    assert statement.as_json()["learnt"] == ("2 numbers",)
+    assert statement.as_json()["knowledge"] == ("2 numbers",)

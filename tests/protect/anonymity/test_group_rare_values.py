@@ -99,7 +99,7 @@ def test_claims_hold_when_it_was_written(tmp_path: Path) -> None:
     table = table_of([*"aaaabbbccd", None])
     release = sf.GroupRareValues(columns="x", min_count=3).protect(table)
     release.data.frame.write_csv(tmp_path / "x.csv")
-    written_table = release.data.with_frame(pl.read_csv(tmp_path / "x.csv"))
+    written_table = release.data.replace_frame(pl.read_csv(tmp_path / "x.csv"))
     assert all(finding.holds for finding in sf.check(sf.Release(written_table, None, release.claims, {}), table))
 
 
@@ -132,7 +132,7 @@ def test_the_measures_count_what_breaks_a_promise() -> None:
     assert count_rows_of_rarest_value(before, ("x",)) == 1
     assert count_rows_of_rarest_value(table_of([*"aab*b"]), ("x",)) == 2
     assert count_rows_of_rarest_value(table_of(["a", "a", None]), ("x",)) == 1
-    assert count_rows_of_rarest_value(before.with_frame(before.frame.clear()), ("x",)) == 0
+    assert count_rows_of_rarest_value(before.replace_frame(before.frame.clear()), ("x",)) == 0
     assert count_wrongly_grouped_cells(before, after, ("x",), "z") == 2  # one b is still published, and d became e
     assert count_wrongly_grouped_cells(before, before, ("x",), "z") == 0
 

@@ -229,7 +229,7 @@ def assert_losses(release: Release, table: Table) -> None:
     assert release.losses["discernibility"] == sum(size * size for size in sizes)
     assert release.losses["average_class_size"] == len(release.data) / len(sizes)
     assert release.details["classes"] == len(sizes)
-    participants = keep_participants_leaves(table.with_frame(table.frame[release.details["rows"]]))
+    participants = keep_participants_leaves(table.replace_frame(table.frame[release.details["rows"]]))
     losses = [
         np.mean(domain.measure_losses(spell_cells(release.data.frame[name])))
         for name, domain in domains(participants).items()
@@ -429,7 +429,7 @@ def test_what_is_impossible_says_why() -> None:
 def test_bad_input() -> None:
     two = Partition(models=(KAnonymity(k=2),))
     with pytest.raises(DataError, match="no rows"):
-        two.protect(patients().with_frame(patients().frame.clear()))
+        two.protect(patients().replace_frame(patients().frame.clear()))
     with pytest.raises(PolicyError, match="no people to hide"):
         two.protect(Table.of({"a": [1, 2]}, {"a": "sensitive"}))
     with pytest.raises(DataError, match='"v" holds "\\*" in 1 row,'):

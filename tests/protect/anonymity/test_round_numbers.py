@@ -88,7 +88,7 @@ def test_claims_hold_when_it_was_written(dtype: Any, step: float, tmp_path: Path
     release = sf.RoundNumbers(columns="x", step=step).protect(table)
     assert release.data.frame["x"].dtype == (pl.Int64 if step == 10 else pl.Float64)  # told by the step alone
     release.data.frame.write_csv(tmp_path / "x.csv")
-    written_table = release.data.with_frame(pl.read_csv(tmp_path / "x.csv"))
+    written_table = release.data.replace_frame(pl.read_csv(tmp_path / "x.csv"))
     assert all(finding.holds for finding in sf.check(release, table))
     assert all(finding.holds for finding in sf.check(sf.Release(written_table, None, release.claims, {}), table))
 

@@ -117,7 +117,7 @@ def test_the_order_of_rows_decides_nothing(
         ours = method.protect(table)
     except SfumatoError:
         return
-    theirs = method.protect(table.with_frame(table.frame[order]))
+    theirs = method.protect(table.replace_frame(table.frame[order]))
     assert ours.losses == theirs.losses
     counts = [release.data.frame.select(judged).group_by(judged).len() for release in (ours, theirs)]
     assert counts[0].sort(judged).equals(counts[1].sort(judged))

@@ -50,7 +50,7 @@ def test_rows_of_stars_with_one_disease_do_not_tell_it() -> None:
     assert all(finding.holds for finding in sf.check(release, table))
     assert words(release) == "The 5 suppressed rows show neither quasi-identifying nor sensitive values."
     leaking_release = replace(
-        release, data=release.data.with_frame(release.data.frame.with_columns(table.frame["ill"]))
+        release, data=release.data.replace_frame(release.data.frame.with_columns(table.frame["ill"]))
     )
     broken_properties = [finding.property for finding in sf.check(leaking_release, table) if not finding.holds]
     assert broken_properties == ["shown_in_suppressed"]
@@ -63,7 +63,7 @@ def test_as_many_rows_of_stars_as_the_models_want_are_a_class() -> None:
     assert release.data.frame["ill"].equals(table.frame["ill"])
     assert words(release).startswith("The 5 suppressed rows look alike")
     assert all(finding.holds for finding in sf.check(release, table))
-    shorter = replace(release, data=release.data.with_frame(release.data.frame.head(24)))
+    shorter = replace(release, data=release.data.replace_frame(release.data.frame.head(24)))
     assert {finding.property for finding in sf.check(shorter) if finding.holds is False} == {"k_anonymity"}
 
 
@@ -138,7 +138,7 @@ def test_closeness_to_a_table_with_empty_cells_needs_the_originals(distance: Any
     st.integers(1, 3),
     st.integers(1, 3),
 )
-def test_every_class_that_can_be_seen_satisfies_the_models(rows: list[tuple[int, int, str]], k: int, l: int) -> None:  # noqa: E741
+def test_every_class_that_can_be_seen_satisfies_the_models(rows: list[tuple[int, int, str]], k: int, l: int) -> None:
     table = sf.Table.of(
         pl.DataFrame(rows, schema=["age", "town", "ill"], orient="row").cast({"town": pl.String}),
         {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive"},

@@ -97,7 +97,7 @@ def test_a_column_keeps_its_kind_and_its_claims_hold_when_it_was_written(dtype: 
     assert release.data.frame["x"].null_count() == 1
     assert all(finding.holds for finding in sf.check(release, table))
     release.data.frame.write_csv(tmp_path / "x.csv")
-    written_table = release.data.with_frame(pl.read_csv(tmp_path / "x.csv"))
+    written_table = release.data.replace_frame(pl.read_csv(tmp_path / "x.csv"))
     assert all(finding.holds for finding in sf.check(sf.Release(written_table, None, release.claims, {}), table))
 
 

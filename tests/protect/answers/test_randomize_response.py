@@ -88,7 +88,7 @@ def test_claims_hold_and_break_on_the_originals(method: RandomizeResponse) -> No
     table = people()
     release = method.protect(table)
     assert failing(release, table) == []
-    plain = Release(table.with_frame(table.frame.drop("name")), method, release.claims, {})
+    plain = Release(table.replace_frame(table.frame.drop("name")), method, release.claims, {})
     assert "answers_off_channel" in failing(plain, table)
     assert release.data.frame.columns == table.frame.columns[1:]
     names = (method.column,) if isinstance(method.column, str) else method.column
@@ -109,7 +109,7 @@ def test_claims_about_the_rest_break_when_the_rest_is_changed() -> None:
         (moved, "changed_without_answers"),
         (odd, "strange_answers"),
     ):
-        forged = Release(release.data.with_frame(frame), release.method, release.claims, {})
+        forged = Release(release.data.replace_frame(frame), release.method, release.claims, {})
         assert broken_property in failing(forged, table)
 
 
@@ -121,7 +121,7 @@ def test_others_that_are_not_equally_likely_break_the_claim() -> None:
     names = ["flu", "gout", "mumps", "none"]
     following = table.frame["disease"].replace_strict(names, [*names[1:], names[0]])
     cells = table.frame["disease"].zip_with(pl.Series(chance.random(3000) < 0.6), following)
-    forged = Release(release.data.with_frame(release.data.frame.with_columns(cells)), None, release.claims, {})
+    forged = Release(release.data.replace_frame(release.data.frame.with_columns(cells)), None, release.claims, {})
     assert failing(forged, table) == ["answers_off_channel"]
 
 
@@ -140,7 +140,7 @@ def test_honest_answers_stay_within_their_standard_errors() -> None:
 def forged(release: Release, cells: Any) -> Release:
     """The same release with other answers."""
     frame = release.data.frame.with_columns(pl.Series("x", cells))
-    return Release(release.data.with_frame(frame), release.method, release.claims, {})
+    return Release(release.data.replace_frame(frame), release.method, release.claims, {})
 
 
 def test_lies_that_depend_on_the_truth_break_the_claim() -> None:
@@ -294,12 +294,12 @@ def test_answers_last_with_a_key_and_a_changed_truth_is_a_new_question() -> None
     key = method.new_key()
     first, second = (method.protect(table, key=key).data.frame["smokes"] for _ in range(2))
     assert first.equals(second)
-    shuffled = table.with_frame(table.frame.sample(fraction=1.0, shuffle=True, seed=1))
+    shuffled = table.replace_frame(table.frame.sample(fraction=1.0, shuffle=True, seed=1))
     second_answers = method.protect(shuffled, key=key).data.frame["smokes"]
     assert dict(zip(shuffled.frame["name"], second_answers, strict=True)) == dict(
         zip(table.frame["name"], first, strict=True)
     )
-    turned = method.protect(table.with_frame(table.frame.with_columns(~pl.col("smokes"))), key=key)
+    turned = method.protect(table.replace_frame(table.frame.with_columns(~pl.col("smokes"))), key=key)
     kept_mask = first == table.frame["smokes"]
     kept_now = turned.data.frame["smokes"] == ~table.frame["smokes"]
     joint_share = float((kept_mask & kept_now).mean() or 0)  # 0.49 if the two are independent
@@ -428,7 +428,7 @@ def test_epsilon_is_the_worst_ratio_of_the_matrix(kind: str, p: float, size: int
 
 def test_a_written_release_reads_back_as_the_same_answers(tmp_path: Path) -> None:
     table = people()
-    table = table.with_frame(table.frame.with_columns(pl.col("visits") % 39))
+    table = table.replace_frame(table.frame.with_columns(pl.col("visits") % 39))
     release = RandomizeResponse(column=("smokes", "visits"), epsilon=1.0).protect(table)
     release.data.frame.write_csv(tmp_path / "release.csv")
     table_copy = Table.of(read_frame(tmp_path / "release.csv"), release.data.roles)
@@ -445,7 +445,7 @@ def test_a_written_release_reads_back_as_the_same_answers(tmp_path: Path) -> Non
     answer_claims = [claim for claim in release.claims if claim.property == "strange_answers"]
     claims: list[dict[str, Any]] = [dict(claim.arguments) for claim in answer_claims]
     assert [count_strange_answers(table_copy, **arguments) for arguments in claims] == [0, 0]
-    padded = table_copy.with_frame(table_copy.frame.with_columns(pl.col("visits").str.replace(".$", "f")))
+    padded = table_copy.replace_frame(table_copy.frame.with_columns(pl.col("visits").str.replace(".$", "f")))
     assert len(release.public["visits"]["categories"]) == 39
     assert count_strange_answers(padded, **claims[1]) == len(table)
 
@@ -484,13 +484,13 @@ def test_what_does_not_make_sense_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cells are not among the 2 `categories`; add what occurs"):
         RandomizeResponse(column="disease", p=0.7, categories=("flu", "gout")).protect(table)
     with pytest.raises(DataError, match="no rows"):
-        RandomizeResponse(column="smokes", p=0.7).protect(table.with_frame(table.frame.clear()))
+        RandomizeResponse(column="smokes", p=0.7).protect(table.replace_frame(table.frame.clear()))
     single_table = Table.of({"x": ["same", "same", None]}, {"x": "sensitive"})
     with pytest.raises(DataError, match='"x" has fewer than two different values'):
         RandomizeResponse(column="x", p=0.7).protect(single_table)
     with pytest.raises(PolicyError, match='lists 1 possible answer for "x", which can hide nothing; list at least two'):
         RandomizeResponse(column="x", p=0.7, categories=("same",)).protect(single_table)
-    unnamed = table.with_frame(table.frame.with_columns(pl.col("name").replace("person 3", None)))
+    unnamed = table.replace_frame(table.frame.with_columns(pl.col("name").replace("person 3", None)))
     key = RandomizeResponse(column="smokes", p=0.7).new_key()
     with pytest.raises(DataError, match="1 row does not identify the person"):
         RandomizeResponse(column="smokes", p=0.7).protect(unnamed, key=key)

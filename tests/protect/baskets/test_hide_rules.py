@@ -85,7 +85,7 @@ class TestNaming:
         method.protect(Baskets.of(SHOP))
 
     def test_a_missing_file_is_refused(self, tmp_path: Path) -> None:
-        with pytest.raises(DataError, match="no file of rules that exists"):
+        with pytest.raises(DataError, match="nor an existing file of rules"):
             hide(rules=str(tmp_path / "none.txt")).protect(Baskets.of(SHOP))
 
     def test_spmf_numbers_and_quoted_commas(self) -> None:
@@ -294,5 +294,7 @@ def test_the_claim_says_what_was_to_be_hidden() -> None:
 
 
 def test_a_rule_with_another_arrow_is_told_from_a_file() -> None:
-    with pytest.raises(DataError, match=r"no rule, which is written as a,b ==> c, and no file of rules that exists"):
+    with pytest.raises(
+        DataError, match=r"neither a rule, which is written as a,b ==> c, nor an existing file of rules"
+    ):
         hide(rules="a -> b").protect(Baskets.of(SHOP))

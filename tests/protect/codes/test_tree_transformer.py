@@ -31,14 +31,14 @@ def data(seed: int = 0) -> tuple[Any, Any]:
 
 @pytest.mark.filterwarnings("ignore")  # the checks warn of what they try on purpose
 def test_estimator_checks() -> None:
-    results = check_estimator(EncodeForTrees(target="y").transformer(), on_fail=None, on_skip=None)
+    results = check_estimator(EncodeForTrees(target="y").build_transformer(), on_fail=None, on_skip=None)
     failed = {result["check_name"] for result in results if result["status"] == "failed"}
     assert failed == set(CANNOT)
     assert sum(result["status"] == "passed" for result in results) > 35
 
 
 def test_settings_are_those_of_the_method() -> None:
-    transformer = EncodeForTrees(target="y", pieces=7, permute=False, curves=("log",)).transformer(random_state=3)
+    transformer = EncodeForTrees(target="y", pieces=7, permute=False, curves=("log",)).build_transformer(random_state=3)
     assert isinstance(transformer, TreeTransformer)
     assert transformer.get_params() == {
         "breakpoints": "max_monochromatic", "pieces": 7, "min_width": 5, "direction": "monotone", "permute": False,

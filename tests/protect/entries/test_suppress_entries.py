@@ -78,7 +78,7 @@ def test_what_is_told(search: str) -> None:
     assert (details["reasons"]["rules"] > 0).all()
     assert details["rules_before"].height > 0
     assert (details["rules_before"]["public_confidence"] >= 0.7).all()
-    assert sum(details["exposed"].values()) <= 40
+    assert sum(details["exposed_entries"].values()) <= 40
     assert details["hidden"].height == 40
     row, name, value = details["hidden"].row(0)
     assert str(table.frame[name][row]) == value
@@ -101,7 +101,7 @@ def test_a_release_with_a_rule_left_breaks_its_claim() -> None:
         pl.when(pl.arange(0, pl.len()) == row).then(pl.lit(table.frame[name][row])).otherwise(pl.col(name)).alias(name)
     )
     forged = sf.Release(
-        release.data.with_frame(forged_frame), release.method, release.claims, release.losses, release.details
+        release.data.replace_frame(forged_frame), release.method, release.claims, release.losses, release.details
     )
     broken_properties = [finding.property for finding in sf.check(forged, table) if finding.holds is False]
     assert "adversarial_rules" in broken_properties
@@ -167,7 +167,7 @@ def test_beside_intervals_a_forged_cell_breaks_a_claim() -> None:
         (published.with_columns(age=pl.Series([30.0, None, 30.0, 50.0, 50.0, None])), []),
     )
     for frame, broken_properties in cases:
-        findings = sf.check(replace(release, data=release.data.with_frame(frame)), table)
+        findings = sf.check(replace(release, data=release.data.replace_frame(frame)), table)
         assert [finding.property for finding in findings if not finding.holds] == broken_properties
 
 

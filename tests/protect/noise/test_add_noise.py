@@ -70,7 +70,7 @@ def test_claims_hold_and_the_originals_break_them(kind: str, privacy: float) -> 
     table = people()
     release = AddNoise(columns=("age", "pay", "born"), kind=kind, privacy=privacy).protect(table)
     assert all(judge_claims(release, table))
-    assert not all(judge_claims(release, table, table.with_frame(table.frame.drop("name"))))
+    assert not all(judge_claims(release, table, table.replace_frame(table.frame.drop("name"))))
     assert release.claims[-1].measure == "named_columns"
     assert 0 <= release.losses["loss"] <= release.losses["largest_loss"] <= 1
 
@@ -136,7 +136,7 @@ def test_correlated_noise_is_the_least_multiple_of_the_covariance_that_gives_eve
     # What is told of its covariance is estimated from the release, to within chance.
     assert get_noise_covariance(release, ("age", "pay")) == pytest.approx(times * spread, rel=0.25)
     levels: list[Any] = [claim.arguments for claim in release.claims if claim.property == "noise_privacy"]
-    least = [Noise.for_privacy("gaussian", 0.5 * (level["high"] - level["low"]), 0.95).scale for level in levels]
+    least = [Noise.of_privacy("gaussian", 0.5 * (level["high"] - level["low"]), 0.95).scale for level in levels]
     needed = [scale**2 / spread[index, index] for index, scale in enumerate(least)]
     assert max(needed) <= times <= 1.1 * max(needed)
 
@@ -269,7 +269,7 @@ def test_refused(values: Any, arguments: dict[str, Any], error: type[Exception],
 
 def test_refused_tables_and_parameters() -> None:
     with pytest.raises(sf.DataError, match="no rows"):
-        AddNoise(columns="age").protect(people().with_frame(people().frame.clear()))
+        AddNoise(columns="age").protect(people().replace_frame(people().frame.clear()))
     with pytest.raises(sf.DataError, match="no roles"):
         AddNoise(columns="age").protect(sf.Table.of(people().frame))
     with pytest.raises(sf.PolicyError, match='"name"'):
@@ -301,7 +301,7 @@ def test_maturity_says_where_noise_comes_off() -> None:
 def test_honest_noise_is_never_accused(kind: str, count: int) -> None:
     """The least level holds in 2,000 tries; a level that is a third higher does not, so it is no idle bound."""
     chance = np.random.default_rng(count)
-    noise = Noise.for_privacy(kind, 1.0, 0.9)  # type: ignore[arg-type]
+    noise = Noise.of_privacy(kind, 1.0, 0.9)  # type: ignore[arg-type]
     added = np.sort(noise.draw(chance, 2_000 * count).reshape(2_000, count), axis=1)
     covered_count = int(np.ceil(0.9 * count - 1e-9))
     widths = (added[:, covered_count - 1 :] - added[:, : count - covered_count + 1]).min(axis=1)
@@ -488,4 +488,4 @@ def test_trees_grow_on_little_noise_in_few_whole_numbers() -> None:
     table = sf.Table.of(frame, dict.fromkeys(frame.columns, "sensitive"))
     method = AddNoise(columns=tuple(RANGES), kind="uniform", privacy=0.25, ranges=RANGES)
     tree = train_tree_on_noise(method.protect(table, Randomness.seeded(1)), GROUP)
-    assert tree.accuracy(table) > 0.8
+    assert tree.measure_accuracy(table) > 0.8

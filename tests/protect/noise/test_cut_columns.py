@@ -90,7 +90,7 @@ def test_forged_releases_break_their_claims() -> None:
     table, release = sf.Table.of({"x": values}, ROLES), cut(values, (10, 30), (0, 40))
 
     def find_broken(column: pl.Series) -> set[str]:
-        data = release.data.with_frame(release.data.frame.with_columns(column.alias("x")))
+        data = release.data.replace_frame(release.data.frame.with_columns(column.alias("x")))
         forged = sf.Release(data, release.method, release.claims, release.losses, release.details)
         return {finding.property for finding in sf.check(forged, table) if finding.holds is False}
 

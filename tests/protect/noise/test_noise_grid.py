@@ -104,7 +104,7 @@ def test_all_values_can_become_the_same_numbers(kind: str) -> None:
     per_unit = round(1 / first.public["pay"]["grid"])
     steps = np.random.default_rng(2).integers(-900 * per_unit, 900 * per_unit, 5_000)
     moved = (np.rint(table.frame["pay"].to_numpy() * per_unit) + steps) / per_unit
-    other = method.protect(table.with_frame(pl.DataFrame({"pay": moved})), Randomness.seeded(1))
+    other = method.protect(table.replace_frame(pl.DataFrame({"pay": moved})), Randomness.seeded(1))
     step_counts = [
         np.rint(noisy_release.data.frame["pay"].to_numpy() * per_unit).astype(np.int64)
         for noisy_release in (first, other)
@@ -137,7 +137,7 @@ def test_originals_that_differ_below_the_grid_become_the_same(kind: str) -> None
     first = method.protect(table, Randomness.seeded(1))
     grid = first.public["pay"]["grid"]
     moved = table.frame["pay"] + np.random.default_rng(1).uniform(-0.4, 0.4, 5_000) * grid
-    other = method.protect(table.with_frame(table.frame.with_columns(moved)), Randomness.seeded(1))
+    other = method.protect(table.replace_frame(table.frame.with_columns(moved)), Randomness.seeded(1))
     assert first.data.frame["pay"].equals(other.data.frame["pay"])
 
 
@@ -229,7 +229,7 @@ def test_the_covariance_told_is_that_of_the_release() -> None:
         pay_facts, times = release.public["pay"], release.public["pay"]["times"]
         published = release.data.frame
         level: Any = [claim.arguments for claim in release.claims if claim.property == "noise_privacy"][1]
-        least = Noise.for_privacy("gaussian", 0.5 * (level["high"] - level["low"]), 0.95).scale
+        least = Noise.of_privacy("gaussian", 0.5 * (level["high"] - level["low"]), 0.95).scale
         guessed = float(np.sqrt(published["pay"].to_numpy().var() * times / (1 + times)))
         assert pay_facts["scale"] == pytest.approx(max(least, guessed))
         alike = np.corrcoef(published["age"], published["pay"])[0, 1]

@@ -141,8 +141,10 @@ def test_the_counter_example_is_closed(repair: Repair) -> None:
 def test_additive_patterns_are_those_of_one_database() -> None:
     data = random_baskets(3, 6, 40)
     release = PublishPatterns(k=3, min_support=6, seconds=0.2).protect(data)
-    assert release.details["added"]
-    more = data.to_lists() + [list(basket) for basket, copies in release.details["added"] for _ in range(copies)]
+    assert release.details["added_baskets"]
+    more = data.to_lists() + [
+        list(basket) for basket, copies in release.details["added_baskets"] for _ in range(copies)
+    ]
     assert release.data == Patterns.of(frequent_itemsets(sf.Baskets.of(more), 6), len(more), 6)
 
 

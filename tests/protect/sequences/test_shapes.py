@@ -57,7 +57,7 @@ def test_a_policy_for_baskets_refuses_a_file_of_sequences(sequences: sf.Sequence
         protect=[{"method": "hide_items", "items": ["a"], "min_support": 1, "min_confidence": 0.5}],
     )
     with pytest.raises(sf.DataError, match="not baskets but sequences"):
-        policy.original()
+        policy.read_original()
 
 
 def test_only_tables_have_roles(tmp_path: Path) -> None:

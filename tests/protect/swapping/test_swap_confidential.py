@@ -77,7 +77,9 @@ def test_everything_promised_holds(search: str, share: float, group_share: float
         status_counts["collective"],
     )
     assert release.details["objective"] >= release.details["bound"] - 1e-9
-    assert release.losses["loss"] == pytest.approx(len(release.details["changed"]) / table.frame["disease"].count())
+    assert release.losses["loss"] == pytest.approx(
+        len(release.details["changed_rows"]) / table.frame["disease"].count()
+    )
 
 
 def test_the_optimum_costs_least_and_moves_the_joint_least() -> None:
@@ -161,7 +163,7 @@ def test_two_values_and_a_share_of_one_are_refused_with_the_seed_s_reason() -> N
         {"id": list(range(6)), "secret": ["yes", "no", "?"] * 2}, {"id": "quasi_identifying", "secret": "sensitive"}
     )
     release = SwapConfidential(column="secret", share=1.0).protect(three)
-    assert len(release.details["changed"]) == 6
+    assert len(release.details["changed_rows"]) == 6
 
 
 def test_counts_that_cannot_stay_shift_as_little_as_can_be() -> None:
@@ -181,7 +183,7 @@ def test_who_is_changed_in_a_group_and_among_equals_is_drawn_by_lot() -> None:
         {"k": "quasi_identifying", "secret": "sensitive"},
     )
     method = SwapConfidential(column="secret", share=0.5)
-    draws = {tuple(method.protect(table).details["changed"].tolist()) for _ in range(20)}
+    draws = {tuple(method.protect(table).details["changed_rows"].tolist()) for _ in range(20)}
     assert len(draws) > 5
     assert all(first < 6 <= two < 12 <= three for first, two, three in draws)
     same = [method.protect(table, Randomness.seeded(9)).data.frame for _ in range(2)]
@@ -212,7 +214,7 @@ def test_a_missing_value_is_not_identifiable_and_makes_others_undetermined() -> 
         "groups": 1,
         "unidentifiable": 3,
     }
-    assert {5, 6} < set(release.details["changed"].tolist()) <= {2, 3, 5, 6}
+    assert {5, 6} < set(release.details["changed_rows"].tolist()) <= {2, 3, 5, 6}
 
 
 def test_nothing_to_swap_is_no_error() -> None:
@@ -247,7 +249,7 @@ def test_other_bad_input_is_refused() -> None:
     with pytest.raises(ValidationError):
         SwapConfidential(column="a", share=0.5, group_share=0)
     with pytest.raises(sf.DataError, match="no rows"):
-        SwapConfidential(column="disease", share=0.5).protect(people().with_frame(people().frame.clear()))
+        SwapConfidential(column="disease", share=0.5).protect(people().replace_frame(people().frame.clear()))
     with pytest.raises(sf.PolicyError, match="matches_any"):
         any_value = sf.Table.of(people().frame, dict(people().roles), missing="matches_any")
         SwapConfidential(column="disease", share=0.5).protect(any_value)
@@ -320,7 +322,7 @@ def test_random_swaps_of_many_values_solve_no_linear_program(monkeypatch: pytest
     days = pl.Series(chance.integers(0, 9000, 120).astype(np.int32)).cast(pl.Date)
     table = sf.Table.of({"who": list(range(120)), "ill": days}, {"who": "quasi_identifying", "ill": "sensitive"})
     release = SwapConfidential(column="ill", share=0.5, search="random").protect(table, SEEDED)
-    assert len(release.details["changed"]) == 60
+    assert len(release.details["changed_rows"]) == 60
     assert release.details["bound"] <= release.details["objective"]
 
 

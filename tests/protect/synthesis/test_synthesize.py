@@ -127,12 +127,14 @@ def test_claims_of_a_partial_release_are_about_the_drawn_columns() -> None:
 def test_the_originals_break_the_claims() -> None:
     table = mixed(200)
     release = make_release(table)
-    forged = sf.Release(table.with_frame(table.frame.drop("name")), release.method, release.claims, {}, release.details)
+    forged = sf.Release(
+        table.replace_frame(table.frame.drop("name")), release.method, release.claims, {}, release.details
+    )
     outcomes = checked(forged, table)
     assert not outcomes["copied_uniques"]
     assert not outcomes["people_at_extremes"]
     partial = make_release(table, kind="partial", columns=("ill",))
-    turned = partial.data.with_frame(partial.data.frame.with_columns(pl.col("age").reverse()))
+    turned = partial.data.replace_frame(partial.data.frame.with_columns(pl.col("age").reverse()))
     assert not checked(sf.Release(turned, None, partial.claims, {}, partial.details), table)["kept_cells_changed"]
 
 

@@ -61,7 +61,9 @@ def test_a_group_is_everyone_under_its_label_if_labels_have_several_levels() -> 
     """Of 4 people in the thirties, one of whom is published as 31, the group of the thirties had 3."""
     hierarchy = sf.Hierarchy.of([[str(age), f"{age // 10}0s", "*"] for age in (31, 32, 33, 41)])
     original = sf.Table.of({"age": ["31", "31", "32", "33", "41"]}, {"age": "quasi_identifying"}, {"age": hierarchy})
-    published_table = original.with_frame(original.frame.with_columns(age=pl.Series(["31", "30s", "30s", "30s", "41"])))
+    published_table = original.replace_frame(
+        original.frame.with_columns(age=pl.Series(["31", "30s", "30s", "30s", "41"]))
+    )
     assert label_people(original, published_table, "age").cast(str).to_list() == ["30s"] * 4 + ["41"]
 
 

@@ -195,7 +195,7 @@ def test_the_page_says_how_many_sequences_were_replaced_and_dropped() -> None:
     assert build_sequence_section(RELEASE, WALKS, RELEASE.data, {}).intro.endswith("in common. None was dropped.")
     release = sf.AnonymizeSequences(k=2).protect(walks)
     assert [("".join(row)) for row in release.data.to_lists()] == ["abc", "abc", "ab", "abc"]
-    assert release.details["moved"] == release.losses["changed_sequences"] == 2
+    assert release.details["moved_sequences"] == release.losses["changed_sequences"] == 2
     assert build_sequence_section(release, walks, release.data, {}).intro == (
         "2 sequences were too rare and are published as the frequent one with most in common. "
         "1 sequence had nothing in common with any and was dropped."

@@ -237,13 +237,13 @@ def test_the_data_is_found_from_the_policys_folder(tmp_path: Path) -> None:
     (tmp_path / "policies").mkdir()
     draft = sf.draft_policy(data, out=tmp_path / "policies" / "p.toml")
     draft.save()
-    assert len(sf.Policy.read(draft.path).table()) == 5
+    assert len(sf.Policy.read(draft.path).read_original_table()) == 5
 
 
 def test_the_built_in_population_is_drafted(tmp_path: Path) -> None:
     draft = sf.draft_policy("demo", out=tmp_path / "policy.toml")
     draft.save()
-    table = sf.Policy.read(draft.path).table()
+    table = sf.Policy.read(draft.path).read_original_table()
     assert len(table) == 20_000
     assert {"age", "zip", "education"} <= table.hierarchies.keys()
 

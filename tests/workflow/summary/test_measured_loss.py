@@ -74,7 +74,7 @@ def test_codes_that_nobody_can_decode_are_a_loss() -> None:
     policy = sf.Policy.model_validate({"data": {"path": "x.csv"}, "protect": [method]})
     release = apply_methods(policy, table, Randomness.seeded(4)).release
     assert measure_utility(policy, release.data, table, release)["loss"] == 0
-    blurred_table = release.data.with_frame(release.data.frame.with_columns(age=pl.col("age").min()))
+    blurred_table = release.data.replace_frame(release.data.frame.with_columns(age=pl.col("age").min()))
     assert measure_utility(policy, blurred_table, table, release)["loss"] == 0.5
     assert measure_utility(policy, table, table, replace(release, changes=())) == {}
 
@@ -99,5 +99,5 @@ def test_means_over_columns_are_absent_if_a_changed_column_cannot_be_compared(tm
     changed_columns = {change.column for change in release.changes if change.kind is ChangeKind.GROUPED}
     assert changed_columns & set(data.quasi_identifying)
     assert not {"total_variation", "query_error"} & set(measure_utility(policy, release.data, data, release))
-    release = replace(release, data=data.with_frame(data.frame.drop(data.identifying)))
+    release = replace(release, data=data.replace_frame(data.frame.drop(data.identifying)))
     assert {"total_variation", "query_error"} <= set(measure_utility(policy, release.data, data, release))

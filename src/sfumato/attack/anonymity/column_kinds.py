@@ -45,7 +45,7 @@ class ColumnKinds(NamedTuple):
             labels = LabelColumn.of(release.data, name)
             present = labels.levels[np.flatnonzero(np.bincount(labels.codes))]
             are_alike &= len(np.unique(present)) <= 1 and int(present.min(initial=0)) >= 0
-            kinds, has_rule = release.kinds_of(name), name in recoding.rules
+            kinds, has_rule = release.list_column_kinds(name), name in recoding.rules
             untrue = {kind for kind in kinds if not (kind.is_truthful or (has_rule and kind.meaning.read_rule))}
             if name in laws:
                 kind = "law"
@@ -87,13 +87,13 @@ class ColumnKinds(NamedTuple):
 
 def list_columns_of(release: Release, names: Sequence[str], kind: ChangeKind) -> tuple[str, ...]:
     """Those of some columns that are stated to be changed in one way."""
-    return tuple(name for name in names if kind in release.kinds_of(name))
+    return tuple(name for name in names if kind in release.list_column_kinds(name))
 
 
 def is_blanked(release: Release, people: Table, name: str) -> bool:
     """Whether some empty cells of a column hide values; if nothing is stated, whether more are empty than should be."""
     empty_cells = release.data.frame[name].null_count()
-    kinds = release.kinds_of(name)
+    kinds = release.list_column_kinds(name)
     if kinds or name in release.public:
         return ChangeKind.BLANKED in kinds and empty_cells > 0
     return bool(empty_cells * len(people) > people.frame[name].null_count() * len(release.data))

@@ -69,7 +69,7 @@ class Composition(Attack):
     """The other release: its folder, or a data file. Its labels are read by the hierarchies of the table."""
     _other: Table | None = PrivateAttr(default=None)
 
-    def against(self, other: Table | Release) -> Composition:
+    def add_releases(self, other: Table | Release) -> Composition:
         """The same attack with another release at hand, in the place of the file that `other` names."""
         copy = self.model_copy()
         copy._other = other.data if isinstance(other, Release) else other

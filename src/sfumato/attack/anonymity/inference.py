@@ -145,7 +145,7 @@ class Inference(Attack):
             return people, people
         order = chance.permutation(len(drawn_people))
         tried_rows, acquaintance_rows = (np.sort(part) for part in (order[: self.attempts], order[self.attempts :]))
-        return drawn_people.with_frame(drawn_people.frame[tried_rows]), drawn_people.with_frame(
+        return drawn_people.replace_frame(drawn_people.frame[tried_rows]), drawn_people.replace_frame(
             drawn_people.frame[acquaintance_rows]
         )
 

@@ -174,7 +174,7 @@ def price_nearness(column: KnownColumn, share: float = 1.0) -> Price:
 def _measure_deviation(numbers: Floats) -> float:
     """The deviation of known numbers; that of the middle half if a few far ones, such as 9999999999, widen it a lot."""
     series = pl.Series(numbers)  # which deviates infinitely where numbers are extreme, without a warning
-    deviation, low, high = float(series.std() or 0.0), series.quantile(0.25), series.quantile(0.75)  # type: ignore[arg-type]
+    deviation, low, high = float(series.std() or 0.0), series.quantile(0.25), series.quantile(0.75)  # type: ignore[arg-type]  # a column of numbers
     middle_deviation = ((high or 0.0) - (low or 0.0)) / _QUARTILES_OF_NORMAL
     return middle_deviation if 0 < middle_deviation < deviation / _FAR else deviation
 

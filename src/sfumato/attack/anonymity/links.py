@@ -40,7 +40,7 @@ class Links:
     counts: Ints
     """How many rows fit each person."""
 
-    def rows(self, person: int) -> Places:
+    def get_rows(self, person: int) -> Places:
         """The published rows that fit one person."""
         row_lists = [order[start[person] : start[person] + count[person]] for order, start, count in self.parts]
         return np.sort(np.concatenate(row_lists)) if row_lists else np.zeros(0, dtype=np.int64)

@@ -83,7 +83,7 @@ class Minimality(Attack):
     """The sensitive column to learn; may be left out if there is one, or if the models name one."""
     k: int | None = Field(default=None, ge=1, strict=True)
     """The k of the release; with `l` and `share`, taken from the release's method if none of them is given."""
-    l: int | None = Field(default=None, ge=1, strict=True)  # noqa: E741  (the paper's own letter)
+    l: int | None = Field(default=None, ge=1, strict=True)
     """The least number of different values in a class."""
     share: float | None = Field(default=None, gt=0.0, le=1.0)
     """The largest share of one value in a class; 1/l for the paper's simplified l-diversity."""
@@ -142,9 +142,9 @@ class Minimality(Attack):
 
     def _choose_rule(self, release: Release, column: str, tally: ValueTally) -> RefusalRule:
         """What made a class offend: as given, or as the release's method says."""
-        k, l, share = self.k, self.l, self.share  # noqa: E741
+        k, l, share = self.k, self.l, self.share
         if k is l is share is None:
-            k, l, share = _combine_limits(_list_models(release), column)  # noqa: E741
+            k, l, share = _combine_limits(_list_models(release), column)
         protected_flags = [self.values is None or value in self.values for value in tally.values.to_list()]
         if not any(protected_flags):
             raise DataError(f'{release.data.source}: none of `values` occurs in "{column}"; spell them as in the data')
@@ -181,7 +181,7 @@ class _FinerNeighbours:
         """Generalize everybody to one level below the published ones, column by column."""
         _refuse_unsound(release, people)
         names = release.data.quasi_identifying
-        hierarchies = {name: truth.hierarchy(name) for name in names}
+        hierarchies = {name: truth.get_hierarchy(name) for name in names}
         levels = {name: _find_lowest_level(release.data.frame[name], hierarchies[name]) for name in names}
         raised_columns = [name for name in names if levels[name] > 0][:_MOST_NEIGHBOURS]
         if not raised_columns:

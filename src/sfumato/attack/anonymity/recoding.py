@@ -42,7 +42,7 @@ class Recoding:
         rules = {}
         for name in names:
             column = RecodedColumn(release.data.frame[name], people.frame[name], name in release.public)
-            readers = {read for kind in release.kinds_of(name) if (read := kind.meaning.read_rule) is not None}
+            readers = {read for kind in release.list_column_kinds(name) if (read := kind.meaning.read_rule) is not None}
             if name in list_cut_columns(release) and are_numbers(column.cells.drop_nulls(), column.known_values):
                 rules[name] = _cut_between(get_cut_intervals(release, name), column.cells)
             elif readers:
@@ -58,7 +58,7 @@ class Recoding:
         rules = {}
         for name in names:
             cells, values = release.data.frame[name].drop_nulls(), people.frame[name]
-            is_stated = bool(release.changes_of(name)) or name in release.public
+            is_stated = bool(release.list_column_changes(name)) or name in release.public
             if is_stated or not are_numbers(cells, values) or _are_all_published(cells, values):
                 continue
             rule = max(list_roundings(cells), key=lambda rule: measure_likeness(cells, rule(values)))
@@ -69,7 +69,7 @@ class Recoding:
     def apply(self, people: Table) -> Table:
         """People as the recoded columns would show them."""
         recoded_columns = [recode(people.frame[name]).alias(name) for name, recode in self.rules.items()]
-        return people.with_frame(people.frame.with_columns(recoded_columns)) if recoded_columns else people
+        return people.replace_frame(people.frame.with_columns(recoded_columns)) if recoded_columns else people
 
     def join(self, other: Recoding) -> Recoding:
         """The rules of both recodings; of a column in both, the other's."""

@@ -114,7 +114,7 @@ class Similarity(Attack):
     def draw_conclusions(self, published_table: Table, people: Table) -> list[Conclusion]:
         """What the adversary concludes about each person, right or wrong; people need not have the column."""
         if self.column not in people.frame.columns:
-            people = people.with_frame(people.frame.with_columns(pl.lit(None, dtype=pl.String).alias(self.column)))
+            people = people.replace_frame(people.frame.with_columns(pl.lit(None, dtype=pl.String).alias(self.column)))
         view = self._make_view(look_up_candidates(published_table, people), published_table, people)
         conclusions = [view.conclude(number) if alike else None for number, alike in enumerate(view.alike.tolist())]
         return [conclusions[number] if number >= 0 else None for number in view.sets.of_person.tolist()]
@@ -161,7 +161,7 @@ def _group_by_meaning(
 
     def name_groups(table: Table) -> Table:
         names = spell_cells(table.frame[column]).replace(list(group_of), list(group_of.values()))
-        return table.with_frame(table.frame.with_columns(names.alias(column)))
+        return table.replace_frame(table.frame.with_columns(names.alias(column)))
 
     tally = sets.tally(name_groups(published_table), name_groups(people), column)
     group = tally.commonest

@@ -81,9 +81,9 @@ class CoveredPeople(NamedTuple):
         own_classes = pl.concat(published_parts).join(
             numbered_classes, on=list(names), how="left", maintain_order="left", nulls_equal=True
         )
-        class_rows = published_table.outline.with_frame(class_counts.frame)
+        class_rows = published_table.outline.replace_frame(class_counts.frame)
         class_release = Release(class_rows, None, (), {}, changes=release.changes)
-        people = original.outline.with_frame(pl.concat(original_parts))
+        people = original.outline.replace_frame(pl.concat(original_parts))
         return cls(
             published_table,
             class_release,

@@ -138,7 +138,7 @@ def _choose_way(release: Release, people: Table, names: Sequence[str], count: Ca
 
 def refuse_codes(release: Release, names: Sequence[str]) -> None:
     """Stop if people are to be looked up by codes: their order may tell who is who, which is not tried here."""
-    coded_columns = [name for name in names if ChangeKind.CODED in release.kinds_of(name)]
+    coded_columns = [name for name in names if ChangeKind.CODED in release.list_column_kinds(name)]
     if coded_columns:
         raise PolicyError(
             f"{release.data.source}: {quote_names(coded_columns)} holds codes, by which people are not looked up, "
@@ -158,7 +158,7 @@ class TriedPeople(NamedTuple):
         """The control; no more than are tried if those were drawn."""
         if strangers is None or not self.is_sample:
             return strangers
-        return strangers.with_frame(strangers.frame.head(len(self.people)))
+        return strangers.replace_frame(strangers.frame.head(len(self.people)))
 
 
 def draw_tried(release: Release, people: Table, names: Sequence[str]) -> TriedPeople:
@@ -168,7 +168,7 @@ def draw_tried(release: Release, people: Table, names: Sequence[str]) -> TriedPe
     if len(people) <= most or _count_distinct(people, names) <= most or _can_cover(release, people, names):
         return TriedPeople(people, np.arange(len(people)), False)
     rows = np.sort(np.random.default_rng(0).choice(len(people), most, replace=False))
-    return TriedPeople(people.with_frame(people.frame[rows]), rows, True)
+    return TriedPeople(people.replace_frame(people.frame[rows]), rows, True)
 
 
 def _count_distinct(table: Table, names: Sequence[str]) -> int:

@@ -29,7 +29,7 @@ class RefusalRule:
     """When a class offends."""
 
     k: int
-    l: int  # noqa: E741
+    l: int
     share: float
     protected_mask: Flags  # which values the share applies to
 

@@ -70,7 +70,7 @@ class RepeatedAnswers(Attack):
     """Whether the estimated shares serve as a prior, or the answers alone decide."""
     _other_releases: tuple[Table | Release, ...] = PrivateAttr(default=())
 
-    def against(self, *releases: Table | Release) -> RepeatedAnswers:
+    def add_releases(self, *releases: Table | Release) -> RepeatedAnswers:
         """The same attack with additional releases."""
         copy = self.model_copy()
         copy._other_releases = releases

@@ -166,7 +166,9 @@ class CodeAttack(Attack):
     def _choose_columns(self, release: Release, truth: Table) -> tuple[CodedColumn, ...]:
         """The column to crack, or all that are stated to be codes: others are published as they are."""
         columns = pair_coded_columns(release.data, truth, release.details, self.column)
-        coded_columns = tuple(column for column in columns if ChangeKind.CODED in release.kinds_of(column.name))
+        coded_columns = tuple(
+            column for column in columns if ChangeKind.CODED in release.list_column_kinds(column.name)
+        )
         return columns if self.column is not None else coded_columns or columns
 
     @abstractmethod

@@ -58,7 +58,7 @@ class LearnedInference(EntryAttack):
     attack: Literal["learned_inference"] = "learned_inference"
     columns: tuple[str, ...] | None = None
     """Columns that are private as a whole; by default the entries that the release hides."""
-    learners: tuple[Learner, ...] = LEARNERS  # type: ignore[assignment]
+    learners: tuple[Learner, ...] = LEARNERS  # type: ignore[assignment]  # LEARNERS are the values of Learner
     """The learners to try: gradient boosting, naive Bayes, nearest neighbours."""
     training_rows: int = Field(default=TRAINING_ROWS, ge=10)
     """The most rows to train a learner on; a random sample if there are more."""

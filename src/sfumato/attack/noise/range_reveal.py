@@ -21,15 +21,14 @@ from pydantic import Field
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.attack.attack import Outcome
 from sfumato.attack.candidates import trace_people
+from sfumato.attack.noise.judged_estimates import judge_estimate, summarize_errors
 from sfumato.attack.noise.noisy_numbers import (
     NumberAttack,
     NumberEstimates,
     choose_noisy_columns,
     filter_noisy_columns,
-    judge_estimate,
     read_number_matrix,
     replace_estimated_columns,
-    summarize_errors,
 )
 from sfumato.attack.row_distance import compare_with_control, require_attacked_columns, sample_people
 from sfumato.errors import DataError

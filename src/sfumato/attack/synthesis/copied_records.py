@@ -101,7 +101,7 @@ class CopiedRecords(Attack):
         copies = [self._count_copies(search, published_table, people, secrets, chance) for search in searches]
         nearest, counts = max(zip(searches, copies, strict=True), key=lambda way: way[1].right)
         blind = self._count_right_rows(
-            published_table, people.with_frame(people.frame.filter(counts.believed_mask)), secrets
+            published_table, people.replace_frame(people.frame.filter(counts.believed_mask)), secrets
         )
         strangers = None if control is None else sample_people(control, self.attempts, chance)
         stranger_copies = (

@@ -69,14 +69,14 @@ def count_spelled_numbers(column: pl.Series) -> int:
 
 
 def describe_words(column: pl.Series, noun: str = "cells") -> str:
-    """How many known cells of a column of text are no numbers, if others are; empty if all are, or none."""
+    """How many known cells of a column of text are not numbers, if others are; empty if all are, or none."""
     return phrase_words(count_spelled_numbers(column), column.count(), noun)
 
 
 def phrase_words(number_count: int, cell_count: int, noun: str = "cells") -> str:
     """The same from counts of numbers and of known cells."""
     word_count = cell_count - number_count
-    phrase = "is no number" if word_count == 1 else "are no numbers"
+    phrase = "is not a number" if word_count == 1 else "are not numbers"
     return f"{word_count} of its {cell_count} {noun} {phrase}" if 0 < word_count < cell_count else ""
 
 
@@ -115,7 +115,7 @@ class TypesOfCells:
 
 
 def respell_numbers(cells: pl.Series, decimal: str = ".") -> pl.Series:
-    """Texts of numbers as a table spells numbers: 1.50 as 1.5, and -0 as 0; null for what is no number."""
+    """Texts of numbers as a table spells numbers: 1.50 as 1.5, and -0 as 0; null for what is not a number."""
     points = spell_points(cells.to_frame(), decimal).to_series()
     fits_whole, fits_decimal = points.to_frame().select(_fits_whole().alias("whole"), _fits_decimal().alias("decimal"))
     numbers = points.set(~fits_decimal, None).cast(pl.Float64, strict=False)

@@ -76,8 +76,8 @@ def _begins(longest: str, form: str) -> bool:
 
 def _refuse_two_ways(path: object, column: pl.Series) -> None:
     first, second = (column.str.extract(_TWO_WAYS, group).cast(pl.Int64, strict=False) for group in (1, 2))
-    if first.count() and (first.max() or 0) <= 12:  # type: ignore[operator]
-        is_clear = (second.max() or 0) > 12  # type: ignore[operator]
+    if first.count() and (first.max() or 0) <= 12:  # type: ignore[operator]  # a column of numbers
+        is_clear = (second.max() or 0) > 12  # type: ignore[operator]  # a column of numbers
         reason = "that have several forms, or no four digits for the year" if is_clear else ""
         raise DataError(
             f'{path}: "{column.name}" holds dates in {first.count()} of {column.len()} rows '
@@ -89,7 +89,7 @@ def _turn_months(column: pl.Series) -> pl.Series:
     """Dates whose month must stand first, since some second number is no month, as 2009-06-30; others as they are."""
     month, day, year, rest = (column.str.extract(_MONTH_FIRST, group) for group in (1, 2, 3, 4))
     first, second = month.cast(pl.Int64), day.cast(pl.Int64)
-    if first.null_count() or not column.len() or first.max() > 12 or second.max() <= 12:  # type: ignore[operator]
+    if first.null_count() or not column.len() or first.max() > 12 or second.max() <= 12:  # type: ignore[operator]  # a column of numbers
         return column
     dates = year + "-" + month.str.zfill(2) + "-" + day.str.zfill(2)
     return dates + (" " + rest.str.replace(r"^(\d):", "0${1}:")).fill_null("")

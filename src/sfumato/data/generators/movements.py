@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 SIDE = 10
-Cell = tuple[int, int]
+GridCell = tuple[int, int]
 Movements = list[list[str]]
 """The cells of each trajectory, named as those of a grid: what `Sequences.of` takes."""
 
@@ -47,18 +47,18 @@ def generate_trucks(seed: int = 2005, count: int = 273) -> Movements:
     return _name_cells(rows)
 
 
-_DEPOTS: tuple[Cell, ...] = ((2, 3), (5, 5), (7, 2))
+_DEPOTS: tuple[GridCell, ...] = ((2, 3), (5, 5), (7, 2))
 
 
-def _draw_cell(chance: np.random.Generator) -> Cell:
+def _draw_cell(chance: np.random.Generator) -> GridCell:
     return int(chance.integers(SIDE)), int(chance.integers(SIDE))
 
 
-def _measure_way(start: Cell, goal: Cell) -> int:
+def _measure_way(start: GridCell, goal: GridCell) -> int:
     return abs(start[0] - goal[0]) + abs(start[1] - goal[1])
 
 
-def _drive_to(chance: np.random.Generator, cells: list[Cell], goal: Cell, detour: float) -> None:
+def _drive_to(chance: np.random.Generator, cells: list[GridCell], goal: GridCell, detour: float) -> None:
     """Add the cells up to a goal, a side at a time: mostly straight on, along the longer way first, sometimes aside."""
     while cells[-1] != goal:
         row, column = cells[-1]
@@ -74,5 +74,5 @@ def _drive_to(chance: np.random.Generator, cells: list[Cell], goal: Cell, detour
             cells.append(cell)
 
 
-def _name_cells(rows: list[list[Cell]]) -> Movements:
+def _name_cells(rows: list[list[GridCell]]) -> Movements:
     return [[f"r{row}c{column}" for row, column in cells] for cells in rows]

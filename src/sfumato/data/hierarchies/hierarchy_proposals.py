@@ -229,7 +229,7 @@ def _propose_numbers(known_values: pl.Series) -> _Proposals:
     if not known_values.dtype.is_numeric():
         return
     numbers = known_values.cast(pl.Float64)
-    low, high = float(numbers.min() or 0), float(numbers.max() or 0)  # type: ignore[arg-type]
+    low, high = float(numbers.min() or 0), float(numbers.max() or 0)  # type: ignore[arg-type]  # a column of numbers
     if not (isfinite(low) and isfinite(high) and isfinite(high - low)):
         return
     widths = choose_round_widths(low, high, whole=bool((numbers == numbers.floor()).all()))

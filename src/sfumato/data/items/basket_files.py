@@ -196,7 +196,7 @@ def open_for_atomic_write(path: Path) -> Iterator[IO[bytes]]:
         with part.open("xb") as file:
             if path.name.lower().endswith(".gz"):
                 with gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as zip_file:
-                    yield zip_file  # type: ignore[misc]
+                    yield zip_file  # type: ignore[misc]  # zipfile gives an IO[bytes], which has all that is used
             else:
                 yield file
             file.flush()

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sfumato.data.items.basket_files import read_text
+from sfumato.data.items.item import Items
 from sfumato.errors import DataError, PolicyError
 
-Item = int | str
-ItemTuple = tuple[Item, ...]
-RuleItems = tuple[ItemTuple, ItemTuple]
+RuleItems = tuple[Items, Items]
 
 ARROW = "==>"
 _MEASURES = re.compile(r"\s*#[A-Z]+:.*$")
@@ -30,10 +29,10 @@ class RuleFile(NamedTuple):
     """The contents of a file, in its order."""
 
     rules: tuple[RuleItems, ...]
-    itemsets: tuple[ItemTuple, ...]
+    itemsets: tuple[Items, ...]
 
 
-def parse_itemset(text: str) -> ItemTuple:
+def parse_itemset(text: str) -> Items:
     """Parse the items of ``a,b``; raise an error if there is none or one of them has no name."""
     text = text.strip()
     if _NUMBERS.fullmatch(text):
@@ -56,7 +55,7 @@ def parse_rule(text: str) -> RuleItems:
 def read_rule_file(path: str | Path) -> RuleFile:
     """Read the rules and itemsets of a file; an error names the line, never an item."""
     rules: list[RuleItems] = []
-    itemsets: list[ItemTuple] = []
+    itemsets: list[Items] = []
     for number, line in enumerate(read_text(Path(path)).decode().split("\n"), start=1):
         if not line.strip() or line.startswith(("#", "%", "@")):
             continue

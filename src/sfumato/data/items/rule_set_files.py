@@ -15,14 +15,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sfumato.data.items.basket_files import name_items, read_text, write_text
+from sfumato.data.items.item import Item
 from sfumato.data.items.spmf_text import number_spmf_items, spell_negative_items, strip_spmf_comments
 from sfumato.errors import DataError
 
 _LINE = re.compile(r"([^#]*?)\s*==>\s*([^#]+?)\s*#SUP:\s*(\d{1,18})\s+#CONF:\s*([0-9.eE+-]+)\s*")
 _BASKETS = re.compile(rb"(?m)^@BASKETS=([0-9]{1,18})$")
 _RULES = re.compile(rb"(?m)^@RULES=([0-9]{1,18})$")
-
-Item = int | str
 
 
 class RuleCount(NamedTuple):

@@ -37,7 +37,7 @@ def _limit_process(limit: int) -> None:
 
 def _load_foreign_worker() -> Any:
     """The module next to this file, by its path: the folder is not searched for modules."""
-    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "foreign_worker.py")  # noqa: PTH118, PTH120, PTH100
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "foreign_worker.py")  # noqa: PTH118, PTH120, PTH100  # no pathlib here
     spec = importlib.util.spec_from_file_location("foreign_worker", path)
     assert spec is not None
     assert spec.loader is not None

@@ -51,7 +51,7 @@ def detect_packing(path: Path) -> Packing | None:
 def open_packed(path: Path, packing: Packing) -> BinaryIO:
     """The unpacked bytes of a file, as a stream without a limit."""
     if packing == "gzip":
-        return gzip.open(path)  # type: ignore[return-value]
+        return gzip.open(path)  # type: ignore[return-value]  # a GzipFile has all that is used of a BinaryIO
     raw: io.RawIOBase = _ZstdFile(path) if packing == "zstd" else _BlockFile(path, packing)
     return io.BufferedReader(raw, _BLOCK)
 

@@ -59,7 +59,7 @@ def pack_task(task: object, pickler: type[pickle.Pickler] = pickle.Pickler) -> P
     """A task as bytes without its secrets."""
     secrets: list[bytes] = []
 
-    class Packer(pickler):  # type: ignore[misc, valid-type]
+    class Packer(pickler):  # type: ignore[misc, valid-type]  # cloudpickle has no types
         def persistent_id(self, obj: object) -> int | None:
             if not isinstance(obj, RunSecret):
                 return None

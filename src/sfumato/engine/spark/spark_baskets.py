@@ -79,9 +79,9 @@ def gather_baskets(
     return GroupedBasketRows(
         tuple(_name_part(scratch, name, part) for part in sorted(summary["part"].to_list())),
         int(summary["ids"].sum()),
-        int(summary["first_id"].min() or 0),  # type: ignore[arg-type]
+        int(summary["first_id"].min() or 0),  # type: ignore[arg-type]  # a column of numbers
         int(summary["items"].sum()),
-        int(summary["first_item"].min() or 0),  # type: ignore[arg-type]
+        int(summary["first_item"].min() or 0),  # type: ignore[arg-type]  # a column of numbers
     )
 
 

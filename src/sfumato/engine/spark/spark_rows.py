@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 import sfumato
+from sfumato.data.reading.plain_frames import simplify_frame
 from sfumato.engine.aligned_batches import ROW, AlignedBatch, explain_unaligned
 from sfumato.engine.duckdb_rows import check_schemas, find_repetitive_columns
 from sfumato.engine.file_units import UNIT_ROWS, cut_units, read_unit
@@ -59,7 +60,6 @@ from sfumato.engine.stored_rows import (
 from sfumato.errors import DataError
 from sfumato.private.private_file import create_private
 from sfumato.runtime.progress import report_progress
-from sfumato.table import simplify_frame
 
 _UNITS_A_TASK = 4
 _FEW = 1 << 12

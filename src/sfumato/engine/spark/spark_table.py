@@ -20,12 +20,12 @@ import polars as pl
 import pyarrow as pa
 
 from sfumato.data.reading.arrow_frame import build_frame
+from sfumato.data.reading.plain_frames import simplify_frame
 from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.server_copy import COPIES
 from sfumato.engine.spark.spark_session import explain_failure, find_session
 from sfumato.engine.spark.spark_tasks import hide_cells
 from sfumato.errors import DataError, quote_names
-from sfumato.table import simplify_frame
 
 _NESTED_KINDS = ("array", "map", "struct", "binary", "variant", "interval", "void")
 

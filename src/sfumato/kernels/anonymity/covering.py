@@ -13,7 +13,7 @@ from sfumato.kernels.compilation import compile_cached
 
 
 @compile_cached("void(uint64[:,::1], int64[:,::1], int64[::1])")
-def count_covering_classes(bits, places, counts):  # type: ignore[no-untyped-def]
+def count_covering_classes(bits, places, counts):
     """How many classes cover each person; `places[person, column]` is the row of `bits` for their value."""
     people, columns = places.shape
     words = bits.shape[1]
@@ -30,7 +30,7 @@ def count_covering_classes(bits, places, counts):  # type: ignore[no-untyped-def
 
 
 @compile_cached("void(uint64[:,::1], int64[:,::1], int64[::1], int64[::1])")
-def list_covering_classes(bits, places, starts, classes):  # type: ignore[no-untyped-def]
+def list_covering_classes(bits, places, starts, classes):
     """The classes that cover each person, one after another from their start on."""
     people, columns = places.shape
     words = bits.shape[1]

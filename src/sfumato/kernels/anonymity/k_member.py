@@ -21,7 +21,7 @@ LOW, HIGH, DISTINCT = range(3)
 
 
 @compile_cached("void(int32[::1], int64[::1], int64, boolean, int64, boolean, int64, int64, int64)")
-def _widen_plain(values, costs, rows, is_range, unit, first, low, high, value):  # type: ignore[no-untyped-def]
+def _widen_plain(values, costs, rows, is_range, unit, first, low, high, value):
     """Add to each row's cost what `value` changes for it, in a range from `low` to `high` or in a set."""
     if not is_range:
         for row in range(rows):
@@ -53,7 +53,7 @@ class KnownPlaces(NamedTuple):
     "void(int32[::1], int64[::1], int64, int64[::1], KnownPlaces, int64[::1], int64, int64, PartColumns)",
     allocates=False,
 )
-def _widen_column(numbers, costs, column, state, known_places, stamps, cluster, count, columns):  # type: ignore[no-untyped-def]
+def _widen_column(numbers, costs, column, state, known_places, stamps, cluster, count, columns):
     """The same for any column: what each of its places would add to a cluster of that state, then each row."""
     unit = WHOLE // max(columns.traits[column, LEAVES] - 1, np.int64(1))
     low, high, distinct = state[LOW], state[HIGH], state[DISTINCT]
@@ -71,7 +71,7 @@ def _widen_column(numbers, costs, column, state, known_places, stamps, cluster, 
 
 
 @compile_cached("int64[::1](int64[::1], int64, int64, int64, int64, int64[::1])")
-def _set_crowds_apart(weights, begin, end, size, first, cluster_of_row):  # type: ignore[no-untyped-def]
+def _set_crowds_apart(weights, begin, end, size, first, cluster_of_row):
     """Number the lines of `size` people or more as clusters, and return the others."""
     other_rows, rows, cluster = np.empty(end - begin, dtype=np.int64), np.int64(0), np.int64(first)
     for row in range(begin, end):
@@ -85,7 +85,7 @@ def _set_crowds_apart(weights, begin, end, size, first, cluster_of_row):  # type
 
 
 @compile_cached("void(int32[:,::1], int64[::1], int64[:,::1], int32[:,::1], int32[:,::1], int64[::1])")
-def _number_values(cells, places, traits, values, known_values, distinct):  # type: ignore[no-untyped-def]
+def _number_values(cells, places, traits, values, known_values, distinct):
     """Copy the cells of a block by columns, and number those of columns that are not plain within the block."""
     for column in range(values.shape[0]):
         for row in range(values.shape[1]):
@@ -98,7 +98,7 @@ def _number_values(cells, places, traits, values, known_values, distinct):  # ty
 
 
 @compile_cached("int64(int32[:,::1], int64[::1], int64, int64, int64, int64, int64[::1], int64[::1], PartColumns)")
-def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stamps, columns):  # type: ignore[no-untyped-def]
+def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stamps, columns):
     """Cluster the rows of one block, and return the next number; each row that is left over is a cluster of its own.
 
     A cluster starts at the row furthest from the one before. Columns of ranges and sets without missing cells
@@ -164,7 +164,7 @@ def _cluster_block(cells, weights, begin, end, size, first, cluster_of_row, stam
 
 
 @compile_cached("int64(int32[::1], int64, int64, int64, int64)")
-def _count_union(flat, begin, end, other_begin, other_end):  # type: ignore[no-untyped-def]
+def _count_union(flat, begin, end, other_begin, other_end):
     """How many places two ordered runs of distinct places have together."""
     union_size = np.int64(0)
     while begin < end and other_begin < other_end:
@@ -176,7 +176,7 @@ def _count_union(flat, begin, end, other_begin, other_end):  # type: ignore[no-u
 
 
 @compile_cached("int64(int32[::1], int64[:,::1], int64, int64, PartColumns, float64)", allocates=False)
-def _compute_joint_cost(flat, begins, part, other, columns, most):  # type: ignore[no-untyped-def]
+def _compute_joint_cost(flat, begins, part, other, columns, most):
     """What a row loses in two parts taken together; some number above `most` if it is more than that."""
     total = np.int64(0)
     for column in range(columns.traits.shape[0]):
@@ -194,7 +194,7 @@ def _compute_joint_cost(flat, begins, part, other, columns, most):  # type: igno
 
 
 @compile_cached("int64[::1](int32[::1], int64[:,::1], PartColumns)")
-def compute_part_costs(flat, begins, columns):  # type: ignore[no-untyped-def]
+def compute_part_costs(flat, begins, columns):
     """What a row of each part loses, given the distinct places of each column and part, and where these begin."""
     costs = np.empty(begins.shape[1] - 1, dtype=np.int64)
     for part in range(costs.shape[0]):
@@ -205,7 +205,7 @@ def compute_part_costs(flat, begins, columns):  # type: ignore[no-untyped-def]
 @compile_cached(
     "int64[::1](int32[::1], int64[:,::1], int64[::1], int64[::1], boolean[::1], int64, boolean[::1], PartColumns)"
 )
-def find_nearest_parts(flat, begins, sizes, block_of_part, refused_mask, least, free, columns):  # type: ignore[no-untyped-def]
+def find_nearest_parts(flat, begins, sizes, block_of_part, refused_mask, least, free, columns):
     """For each wanting part the other part of its block with which it has `least` people and loses least; else −1.
 
     Parts are in the order of their blocks. `free` says of each whether nothing at all is lost by it.
@@ -236,7 +236,7 @@ def find_nearest_parts(flat, begins, sizes, block_of_part, refused_mask, least, 
 
 
 @compile_cached("int64(int32[:,::1], int64[::1], int64[::1], int64, int64, int64[::1], PartColumns)")
-def cluster_blocks(cells, weights, starts, size, first, cluster_of_row, columns):  # type: ignore[no-untyped-def]
+def cluster_blocks(cells, weights, starts, size, first, cluster_of_row, columns):
     """Cluster the rows of every block, and number the clusters from `first` on; returns the next number."""
     stamps = np.full((columns.traits[:, LEAVES] + 1).sum(), -1, dtype=np.int64)
     for block in range(starts.shape[0] - 1):

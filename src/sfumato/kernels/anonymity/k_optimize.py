@@ -53,7 +53,7 @@ class NodeCost(NamedTuple):
 
 
 @compile_cached("NodeCost(CutRows, CutScratch, CutStack, int64)")
-def examine_cuts(table, work, stack, frame):  # type: ignore[no-untyped-def]
+def examine_cuts(table, work, stack, frame):
     """Weigh every cut at a node: `effect` then holds what each does to cost and bound, and to how many classes.
 
     The hash slots of its cells are still set (`clear_cells`).
@@ -82,7 +82,7 @@ def examine_cuts(table, work, stack, frame):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(CutRows, CutScratch, CutStack)")
-def set_root_frame(table, work, stack):  # type: ignore[no-untyped-def]
+def set_root_frame(table, work, stack):
     """Make the bottom frame: the classes of the head's cuts that are large enough, and no tail."""
     codes, rule = table.codes, table.rule
     rows, class_start, frames, head = stack.rows, stack.class_starts, stack.frames, stack.head
@@ -116,7 +116,7 @@ def set_root_frame(table, work, stack):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(CutRows, CutScratch, CutStack)")
-def weigh_head(table, work, stack):  # type: ignore[no-untyped-def]
+def weigh_head(table, work, stack):
     """The cost of the head's cuts, in one call: to hand all arrays over takes as long as a small table's rows."""
     set_root_frame(table, work, stack)
     node = examine_cuts(table, work, stack, 0)
@@ -125,7 +125,7 @@ def weigh_head(table, work, stack):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(CutRows, CutScratch, int64, int64, int64)")
-def _find_neighbour_cell(table, work, number, column, next_interval):  # type: ignore[no-untyped-def]
+def _find_neighbour_cell(table, work, number, column, next_interval):
     """The cell that differs from one only in lying in the next interval of a column; −1 if it is empty."""
     codes, start, mark = table.codes, table.starts, table.marks
     first, slot, cell = work.first, work.slots, work.cells
@@ -151,7 +151,7 @@ def _find_neighbour_cell(table, work, number, column, next_interval):  # type: i
 
 
 @compile_cached("int64(CutRows, CutScratch, int64, int64)")
-def _compute_merge_gain(table, work, first_cell, other):  # type: ignore[no-untyped-def]
+def _compute_merge_gain(table, work, first_cell, other):
     """By how much the bound rises when two cells are merged."""
     rule = table.rule
     cell, cell_label = work.cells, work.cell_labels
@@ -171,7 +171,7 @@ def _compute_merge_gain(table, work, first_cell, other):  # type: ignore[no-unty
 
 
 @compile_cached("void(CutRows, CutScratch, int64, int64[::1])")
-def set_gains(table, work, count, gain):  # type: ignore[no-untyped-def]
+def set_gains(table, work, count, gain):
     """By how much the bound of a node rises when a cut is given up; all other cuts may still be made."""
     codes, start = table.codes, table.starts
     first, cell = work.first, work.cells
@@ -192,7 +192,7 @@ def set_gains(table, work, count, gain):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(CutRows, CutStack, int64, int64)")
-def _split_frame(table, stack, frame, cut):  # type: ignore[no-untyped-def]
+def _split_frame(table, stack, frame, cut):
     """Fill the next frame with the classes of a frame, cut once more; parts that are too small drop out."""
     codes, weight, start, rule = table.codes, table.weights, table.starts, table.rule
     rows, class_start, frames = stack.rows, stack.class_starts, stack.frames
@@ -229,7 +229,7 @@ def _split_frame(table, stack, frame, cut):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("boolean(CutRows, CutStack, int64, int64)")
-def _push_cut(table, stack, cut, is_only):  # type: ignore[no-untyped-def]
+def _push_cut(table, stack, cut, is_only):
     """Make a cut of the tail: it leaves the tail, and the next frame has it in its head. False if room lacks."""
     rows, class_start, tail, frames, head, state = (
         stack.rows,
@@ -264,7 +264,7 @@ def _push_cut(table, stack, cut, is_only):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(CutStack)")
-def _pop_frame(stack):  # type: ignore[no-untyped-def]
+def _pop_frame(stack):
     """Leave a node that is done, and those above that have nothing else left."""
     frames, head, state = stack.frames, stack.head, stack.state
     is_only = True
@@ -277,7 +277,7 @@ def _pop_frame(stack):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(CutRows, CutScratch, CutStack, int64)")
-def _improve_best_node(table, work, stack, cost):  # type: ignore[no-untyped-def]
+def _improve_best_node(table, work, stack, cost):
     """Take the best node that is one cut away, if it is better than the best known."""
     tail, frames, head, best_head, state = stack.tails, stack.frames, stack.head, stack.best_head, stack.state
     effect = work.effect
@@ -291,7 +291,7 @@ def _improve_best_node(table, work, stack, cost):  # type: ignore[no-untyped-def
 
 
 @compile_cached("boolean(CutRows, CutScratch, CutStack, int64)")
-def _prune_tail(table, work, stack, bound):  # type: ignore[no-untyped-def]
+def _prune_tail(table, work, stack, bound):
     """Drop cuts from the tail that are useless or lead to nothing better; true if there were any."""
     tail, frames, state = stack.tails, stack.frames, stack.state
     effect, suppress = work.effect, table.rule.suppress
@@ -309,7 +309,7 @@ def _prune_tail(table, work, stack, bound):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(CutScratch, CutStack, int64[::1])")
-def _choose_next_cut(work, stack, gain):  # type: ignore[no-untyped-def]
+def _choose_next_cut(work, stack, gain):
     """The cut of the tail whose absence raises the bound most, then the one that lowers the cost most."""
     tail, frames, state = stack.tails, stack.frames, stack.state
     effect = work.effect
@@ -324,7 +324,7 @@ def _choose_next_cut(work, stack, gain):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(CutRows, CutScratch, CutStack, int64)")
-def search_cuts(table, work, stack, budget):  # type: ignore[no-untyped-def]
+def search_cuts(table, work, stack, budget):
     """Walk the tree depth first for `budget` row visits; returns whether it is done, still running, or out of room."""
     frames, state = stack.frames, stack.state
     gain = np.zeros(work.first.shape[0], dtype=np.int64)

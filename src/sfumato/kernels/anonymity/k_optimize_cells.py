@@ -80,7 +80,7 @@ WEIGHT, ROW, KEY, SLOT = range(4)
 
 
 @compile_cached("int64(int64, int64)")
-def bound_sum_of_squares(size, k):  # type: ignore[no-untyped-def]
+def bound_sum_of_squares(size, k):
     """The least Σ part² of `size` rows in parts of k or more: as many parts as possible, as equal as possible."""
     parts = size // k
     part_size = size // parts
@@ -89,7 +89,7 @@ def bound_sum_of_squares(size, k):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(int64[::1], boolean[::1], boolean[::1], int32[::1])")
-def set_intervals(start, head, tail, first):  # type: ignore[no-untyped-def]
+def set_intervals(start, head, tail, first):
     """The first value of each value's interval, when the cuts of head and tail are made."""
     for column in range(start.shape[0] - 1):
         begin = start[column]
@@ -99,7 +99,7 @@ def set_intervals(start, head, tail, first):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("boolean(CutRows, int32[::1], int64, int64)")
-def _are_alike(table, first, row, other):  # type: ignore[no-untyped-def]
+def _are_alike(table, first, row, other):
     codes, start = table.codes, table.starts
     for column in range(codes.shape[1]):
         begin = start[column]
@@ -109,7 +109,7 @@ def _are_alike(table, first, row, other):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(CutRows, CutScratch, int32[::1], int64, int64)")
-def group_cells(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
+def group_cells(table, work, rows, begin, end):
     """Number the cells that some rows fall into, with their sizes and labels; returns how many there are."""
     codes, weight, label, start, rule, mark = (
         table.codes,
@@ -154,7 +154,7 @@ def group_cells(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(CutScratch, int64)")
-def clear_cells(work, count):  # type: ignore[no-untyped-def]
+def clear_cells(work, count):
     """Empty the hash slots of `count` cells."""
     slot, cell = work.slots, work.cells
     for number in range(count):
@@ -162,7 +162,7 @@ def clear_cells(work, count):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(int64[::1], int64, int64)")
-def find_largest_count(counts, begin, labels):  # type: ignore[no-untyped-def]
+def find_largest_count(counts, begin, labels):
     """The largest of some neighbouring counts."""
     most = np.int64(0)
     for label in range(labels):
@@ -171,7 +171,7 @@ def find_largest_count(counts, begin, labels):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(CutRule, int64, int64)")
-def _compute_class_cost(rule, size, majority):  # type: ignore[no-untyped-def]
+def _compute_class_cost(rule, size, majority):
     """What a class costs: its square or its minority; each row the penalty if it is too small."""
     if size < rule.k:
         return size * rule.penalty
@@ -179,7 +179,7 @@ def _compute_class_cost(rule, size, majority):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(CutRule, int64[::1], int64, int64)")
-def _compute_class_bound(rule, least, size, cells):  # type: ignore[no-untyped-def]
+def _compute_class_bound(rule, least, size, cells):
     """What the rows of a class cost at least however it is cut further; `cells` is what their cells say."""
     if size < rule.k:
         return size * rule.penalty
@@ -198,7 +198,7 @@ class CutCost(NamedTuple):
 
 
 @compile_cached("CutCost(CutRows, CutScratch, int32[::1], boolean[::1])")
-def compute_cut_cost(table, work, rows, head):  # type: ignore[no-untyped-def]
+def compute_cut_cost(table, work, rows, head):
     """The cost of a set of cuts."""
     rule = table.rule
     cell, cell_label = work.cells, work.cell_labels
@@ -211,7 +211,7 @@ def compute_cut_cost(table, work, rows, head):  # type: ignore[no-untyped-def]
         if size < rule.k:
             small += size
     clear_cells(work, count)
-    return CutCost(cost, small)  # type: ignore[arg-type]
+    return CutCost(cost, small)  # type: ignore[arg-type]  # numba's numbers are Python's here
 
 
 @record
@@ -224,7 +224,7 @@ class CutTrials(NamedTuple):
 
 
 @compile_cached("CutTrials(CutRows, CutScratch, int32[::1], boolean[::1], boolean[::1], int64, int64)")
-def shift_cut(table, work, rows, can_cut, head, cut, cost):  # type: ignore[no-untyped-def]
+def shift_cut(table, work, rows, can_cut, head, cut, cost):
     """Remove a cut or shift it by one value in `head`, whichever first makes the set cheaper; otherwise leave it."""
     tried_count = 0
     for target in (0, cut - 1, cut + 1):  # no column is cut at 0: the cut is removed
@@ -240,7 +240,7 @@ def shift_cut(table, work, rows, can_cut, head, cut, cost):  # type: ignore[no-u
 
 
 @compile_cached("int64(CutRows, CutScratch, int32[::1], int64, int64)")
-def set_row_bounds(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
+def set_row_bounds(table, work, rows, begin, end):
     """What each row costs at least: its finest cell is the smallest class it can be in. Returns the cells."""
     weight, rule = table.weights, table.rule
     cell_of, cell, cell_label, bound = work.cell_of, work.cells, work.cell_labels, work.bounds
@@ -259,7 +259,7 @@ def set_row_bounds(table, work, rows, begin, end):  # type: ignore[no-untyped-de
 
 
 @compile_cached("int64(CutRows, CutScratch, int32[::1], int64, int64, int64)")
-def _collect_values(table, work, rows, begin, end, column):  # type: ignore[no-untyped-def]
+def _collect_values(table, work, rows, begin, end, column):
     """Count the values of a column in a class; those present are listed in order. Returns how many."""
     codes, weight, label, start, rule = table.codes, table.weights, table.labels, table.starts, table.rule
     hist, hist_label, bound, present = work.counts, work.label_counts, work.bounds, work.present
@@ -288,7 +288,7 @@ def _collect_values(table, work, rows, begin, end, column):  # type: ignore[no-u
 
 
 @compile_cached("void(CutRows, CutScratch, int64)")
-def _clear_value_counts(table, work, count):  # type: ignore[no-untyped-def]
+def _clear_value_counts(table, work, count):
     """Clear the counts of the values present."""
     labels = table.rule.labels
     hist, hist_label, present = work.counts, work.label_counts, work.present
@@ -301,7 +301,7 @@ def _clear_value_counts(table, work, count):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(CutScratch, int64, int64)")
-def _move_labels(work, value, labels):  # type: ignore[no-untyped-def]
+def _move_labels(work, value, labels):
     """The rows of a value go from the right of the cut to its left."""
     hist_label, tally = work.label_counts, work.tally
     for label in range(labels):
@@ -310,7 +310,7 @@ def _move_labels(work, value, labels):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(CutRows, CutScratch, int64, int64, int64)")
-def _weigh_column_cuts(table, work, count, size, cells):  # type: ignore[no-untyped-def]
+def _weigh_column_cuts(table, work, count, size, cells):
     """Add what each cut of a column does to a class, as differences between neighbouring cuts."""
     rule = table.rule
     hist, effect, present, tally = work.counts, work.effect, work.present, work.tally
@@ -363,7 +363,7 @@ class ClassCost(NamedTuple):
 
 
 @compile_cached("ClassCost(CutRows, CutScratch, int32[::1], int64, int64)")
-def examine_class(table, work, rows, begin, end):  # type: ignore[no-untyped-def]
+def examine_class(table, work, rows, begin, end):
     """Weigh every cut of one class; what it costs itself."""
     weight, label, rule = table.weights, table.labels, table.rule
     bound, tally = work.bounds, work.tally
@@ -382,4 +382,4 @@ def examine_class(table, work, rows, begin, end):  # type: ignore[no-untyped-def
         _clear_value_counts(table, work, count)
     most = find_largest_count(tally, 0, rule.labels)
     bound_below = _compute_class_bound(rule, table.least, size, cells)
-    return ClassCost(_compute_class_cost(rule, size, most), bound_below, cells)  # type: ignore[arg-type]
+    return ClassCost(_compute_class_cost(rule, size, most), bound_below, cells)  # type: ignore[arg-type]  # numba's numbers are Python's here

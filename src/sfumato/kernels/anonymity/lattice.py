@@ -17,14 +17,14 @@ FIRST_PAIR, FIRST_CLASS = range(2)
 
 
 @compile_cached("void(int64[::1], int32[::1], int64[::1])")
-def add_to_keys(keys, codes, lookup):  # type: ignore[no-untyped-def]
+def add_to_keys(keys, codes, lookup):
     """Add to each row's key what its leaf contributes at this node."""
     for row in range(keys.shape[0]):
         keys[row] += lookup[np.uint32(codes[row])]
 
 
 @compile_cached("int64(int64[::1], int64[::1], int64, int64[::1], int32[::1], int32[::1], int64[::1], int64[::1])")
-def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_size, first_row):  # type: ignore[no-untyped-def]
+def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_size, first_row):
     """Number the classes of equal keys, add up their weights, note their first rows; returns how many there are.
 
     `slot_class` is all −1 on entry and on exit. Keys below its length address it directly; larger ones are
@@ -63,7 +63,7 @@ def group_keys(keys, weights, radix, slot_key, slot_class, class_of_row, class_s
 @compile_cached(
     "void(int32[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], int64[::1], float64[::1])"
 )
-def add_suppression_costs(codes, starts, spared_leaves, first, refused_counts, lasting_shares, excess, lasting_excess):  # type: ignore[no-untyped-def]
+def add_suppression_costs(codes, starts, spared_leaves, first, refused_counts, lasting_shares, excess, lasting_excess):
     """Add up per column what suppression costs: for the refused rows of each class, and for those that stay refused.
 
     `spared_leaves` holds for each column and leaf how many leaves a suppressed cell loses more than a published one;
@@ -83,7 +83,7 @@ def add_suppression_costs(codes, starts, spared_leaves, first, refused_counts, l
     "int64(int32[::1], int32[::1], int32[::1], int64[::1], int64, int64[:,::1], int64[::1], int32[::1], int64[::1], "
     "int64[::1])"
 )
-def count_class_values(of_row, rows, codes, counts, width, blocks, dense, values_out, counts_out, starts_out):  # type: ignore[no-untyped-def]
+def count_class_values(of_row, rows, codes, counts, width, blocks, dense, values_out, counts_out, starts_out):
     """Count the values of each class: fills in the value and count of each pair and where classes begin; returns how
     many pairs there are.
 
@@ -108,7 +108,7 @@ def count_class_values(of_row, rows, codes, counts, width, blocks, dense, values
 
 
 @compile_cached("int64(boolean[::1], float64[::1], int64[::1], int32[::1], int64[::1])")
-def choose_informative_node(live, bound, shape, gains, histogram):  # type: ignore[no-untyped-def]
+def choose_informative_node(live, bound, shape, gains, histogram):
     """The live node whose check rules out most, whichever way it ends; −1 if no node is live.
 
     If it fails, every finer node falls; if it succeeds, every node with a larger bound does. The node with

@@ -48,7 +48,7 @@ class LabelCosts(NamedTuple):
 
 
 @compile_cached("float64(NumberCosts, int64, int64, int64)")
-def price_number(numbers, person, row, column):  # type: ignore[no-untyped-def]
+def price_number(numbers, person, row, column):
     """The cost of one known number against one published cell; it never falls as the gap grows."""
     known_number, low = numbers.person_numbers[person, column], numbers.low[row, column]
     if np.isnan(known_number):
@@ -70,7 +70,7 @@ def price_number(numbers, person, row, column):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("float64(NumberCosts, LabelCosts, int64, int64, float64)")
-def price_row(numbers, labels, person, row, most):  # type: ignore[no-untyped-def]
+def price_row(numbers, labels, person, row, most):
     """The cost of a row for a person, added up only until it is more than `most`."""
     cost = 0.0
     for column in range(numbers.person_numbers.shape[1]):
@@ -96,7 +96,7 @@ class CheapestRows(NamedTuple):
 
 
 @compile_cached("CheapestRows(NumberCosts, LabelCosts, int64[::1], int64[::1], boolean[::1])")
-def list_cheapest_rows(numbers, labels, first, last, is_sorted):  # type: ignore[no-untyped-def]
+def list_cheapest_rows(numbers, labels, first, last, is_sorted):
     """List the rows of least cost for each person.
 
     A person is compared with the rows from `first` to `last`. Where those are sorted by the first number, the search

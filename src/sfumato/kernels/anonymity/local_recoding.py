@@ -11,7 +11,7 @@ from sfumato.kernels.compilation import compile_cached
 @compile_cached(
     "int64(int32[:,::1], int64[::1], int32[:,::1], int64[:,::1], int64[:,::1], int32[::1], int64, int32[::1])"
 )
-def peel_rows(codes, weights, nodes, starts, counts, groups, k, node_of_row):  # type: ignore[no-untyped-def]
+def peel_rows(codes, weights, nodes, starts, counts, groups, k, node_of_row):
     """Number the node at which each row became final, −1 for rows that never did; returns the weight of those.
 
     `starts[column, level]` is where the groups of a column's leaves at a level begin in `groups`, and `counts`

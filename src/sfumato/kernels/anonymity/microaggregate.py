@@ -33,7 +33,7 @@ ROWS_LEFT, GROUPS = range(2)
 
 
 @compile_cached("void(MixedSpace, int64, float64[::1], float64[::1], float64[::1])")
-def _measure_squared_distances(space, remaining_count, centre, shares, distance):  # type: ignore[no-untyped-def]
+def _measure_squared_distances(space, remaining_count, centre, shares, distance):
     """The squared distance of every row left from a centre; `shares` says how far each category is from it."""
     numbers, codes, start = space.numbers, space.codes, space.start
     for row in range(remaining_count):
@@ -50,7 +50,7 @@ def _measure_squared_distances(space, remaining_count, centre, shares, distance)
 
 
 @compile_cached("void(MixedSpace, int64, float64[::1], float64[::1])")
-def _set_centroid(space, remaining_count, centre, shares):  # type: ignore[no-untyped-def]
+def _set_centroid(space, remaining_count, centre, shares):
     """The mean of the rows left, and how far each category is from the mean of categories."""
     numbers, codes, start = space.numbers, space.codes, space.start
     for column in range(numbers.shape[0]):
@@ -72,7 +72,7 @@ def _set_centroid(space, remaining_count, centre, shares):  # type: ignore[no-un
 
 
 @compile_cached("void(MixedSpace, int64, float64[::1], float64[::1])")
-def _set_row_centre(space, row_place, centre, shares):  # type: ignore[no-untyped-def]
+def _set_row_centre(space, row_place, centre, shares):
     """The same for a single row."""
     numbers, codes, start = space.numbers, space.codes, space.start
     for column in range(numbers.shape[0]):
@@ -84,7 +84,7 @@ def _set_row_centre(space, row_place, centre, shares):  # type: ignore[no-untype
 
 
 @compile_cached("int64(float64[::1], int64[::1], int64)")
-def _find_farthest_row(distance, rows, remaining_count):  # type: ignore[no-untyped-def]
+def _find_farthest_row(distance, rows, remaining_count):
     """The row farthest away; of several, the one with the lowest number."""
     farthest_row = np.int64(0)
     for position in range(1, remaining_count):
@@ -96,7 +96,7 @@ def _find_farthest_row(distance, rows, remaining_count):  # type: ignore[no-unty
 
 
 @compile_cached("void(float64[::1], int64[::1], int64, int64[::1])")
-def _set_nearest_rows(distance, rows, remaining_count, nearest):  # type: ignore[no-untyped-def]
+def _set_nearest_rows(distance, rows, remaining_count, nearest):
     """The nearest rows, as many as there is room for; of equally near ones those with the lowest numbers."""
     room, count = nearest.shape[0], np.int64(0)
     for position in range(remaining_count):
@@ -117,7 +117,7 @@ def _set_nearest_rows(distance, rows, remaining_count, nearest):  # type: ignore
 
 
 @compile_cached("void(MixedSpace, float64[::1], int64[::1], int32[::1], int64[::1])")
-def _assign_group(space, distance, nearest, group, state):  # type: ignore[no-untyped-def]
+def _assign_group(space, distance, nearest, group, state):
     """Give some rows a group of their own and fill their places with the last rows left."""
     numbers, codes, rows = space.numbers, space.codes, space.rows
     nearest.sort()
@@ -136,7 +136,7 @@ def _assign_group(space, distance, nearest, group, state):  # type: ignore[no-un
 
 
 @compile_cached("boolean(MixedSpace, int64, int32[::1], int64[::1], int64)")
-def group_by_mdav(space, k, group, state, budget):  # type: ignore[no-untyped-def]
+def group_by_mdav(space, k, group, state, budget):
     """Group the remaining rows, for at most `budget` row visits; true when all have a group. The space is used up."""
     rows = space.rows
     distance = np.empty(state[ROWS_LEFT], dtype=np.float64)

@@ -69,7 +69,7 @@ class PartCuts(NamedTuple):
 
 
 @compile_cached("int64(int64, int64, int64, PartColumns)", allocates=False)
-def find_meeting_level(leaf, other, column, columns):  # type: ignore[no-untyped-def]
+def find_meeting_level(leaf, other, column, columns):
     """The lowest level at which two leaves are in one group; one above the top if they never are."""
     leaves, begin, height = (
         columns.traits[column, LEAVES],
@@ -83,7 +83,7 @@ def find_meeting_level(leaf, other, column, columns):  # type: ignore[no-untyped
 
 
 @compile_cached("int64(int64, int64, int64, int64, PartColumns)", allocates=False)
-def measure_width(low, high, distinct, column, columns):  # type: ignore[no-untyped-def]
+def measure_width(low, high, distinct, column, columns):
     """What is lost by publishing some places, missing cells among them if `high` is the place after the last."""
     kind, leaves = columns.traits[column, COLUMN_KIND], columns.traits[column, LEAVES]
     if high == leaves:
@@ -110,7 +110,7 @@ class PartLines(NamedTuple):
 
 
 @compile_cached("int64(int32[:,::1], int64[::1], int64, int64, int64[::1], int64[::1], int64[:,::1])")
-def _count_cells(cells, weights, begin, end, offsets, histogram, ends):  # type: ignore[no-untyped-def]
+def _count_cells(cells, weights, begin, end, offsets, histogram, ends):
     """Count the places of all columns of a part in one pass, and find the lowest and the highest of each."""
     people = np.int64(0)
     for column in range(offsets.shape[0]):
@@ -126,7 +126,7 @@ def _count_cells(cells, weights, begin, end, offsets, histogram, ends):  # type:
 
 
 @compile_cached("int64(int32[:,::1], int64, int64, int64, int64, int64[::1], int64[::1], int32[::1], int64[::1])")
-def _list_distinct_places(cells, begin, end, column, offset, ends, histogram, values, counts):  # type: ignore[no-untyped-def]
+def _list_distinct_places(cells, begin, end, column, offset, ends, histogram, values, counts):
     """The distinct places of a part in a column, in order, with their counts; the histogram is cleared."""
     distinct_count = np.int64(0)
     if ends[HIGHEST] - ends[LOWEST] <= 4 * (end - begin) + 64:
@@ -148,7 +148,7 @@ def _list_distinct_places(cells, begin, end, column, offset, ends, histogram, va
 
 
 @compile_cached("int64[::1](PartColumns)")
-def _compute_column_offsets(columns):  # type: ignore[no-untyped-def]
+def _compute_column_offsets(columns):
     """Where each column begins in an array that holds all places of all columns, and last how long that is."""
     offsets = np.zeros(columns.traits.shape[0] + 1, dtype=np.int64)
     for column in range(columns.traits.shape[0]):
@@ -157,7 +157,7 @@ def _compute_column_offsets(columns):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(int32[::1], int64[::1], int64, int64, int64, int64, PartColumns)", allocates=False)
-def _choose_strict_cut(values, counts, distinct_count, rows, least, column, columns):  # type: ignore[no-untyped-def]
+def _choose_strict_cut(values, counts, distinct_count, rows, least, column, columns):
     """How many distinct places go left; 0 if there is no cut. High branches first, then the nearest to the median."""
     best, best_level, best_gap, left_count = np.int64(0), np.int64(-1), np.int64(0), np.int64(0)
     branches = columns.traits[column, HEIGHT] > 0 and columns.traits[column, COLUMN_KIND] != BY_RANGE
@@ -177,7 +177,7 @@ def _choose_strict_cut(values, counts, distinct_count, rows, least, column, colu
 
 
 @compile_cached("int64(int32[::1], int64[::1], int64, int64, int64, int64)")
-def _choose_relaxed_cut(values, counts, distinct_count, rows, least, leaves):  # type: ignore[no-untyped-def]
+def _choose_relaxed_cut(values, counts, distinct_count, rows, least, leaves):
     """How many rows go left: half of them, a multiple of `least`; but missing cells are separated if possible."""
     missing = counts[distinct_count - 1] if values[distinct_count - 1] == leaves else np.int64(0)
     if missing >= least and rows - missing >= least:
@@ -186,7 +186,7 @@ def _choose_relaxed_cut(values, counts, distinct_count, rows, least, leaves):  #
 
 
 @compile_cached("void(CutRoom, int64, int64, int64, PartColumns, int64, boolean, ColumnCuts)", allocates=False)
-def _propose_in(room, distinct_count, rows, column, columns, least, is_relaxed, cuts):  # type: ignore[no-untyped-def]
+def _propose_in(room, distinct_count, rows, column, columns, least, is_relaxed, cuts):
     """Find the cut of a part in a column, given its distinct places."""
     values, counts = room.values, room.counts
     cuts.values[column], cuts.lefts[column], cuts.gains[column] = 0, 0, -1.0
@@ -215,14 +215,14 @@ def _propose_in(room, distinct_count, rows, column, columns, least, is_relaxed, 
 
 
 @compile_cached("void(PartLines, int64, PartLines, int64)", allocates=False)
-def _copy_line(source, row, target, slot):  # type: ignore[no-untyped-def]
+def _copy_line(source, row, target, slot):
     target.order[slot], target.weights[slot] = source.order[row], source.weights[row]
     for column in range(source.cells.shape[1]):
         target.cells[slot, column] = source.cells[row, column]
 
 
 @compile_cached("int64(PartLines, int64, int64, int64, int64, int64, PartLines)", allocates=False)
-def _partition_lines(lines, begin, end, column, value, left_count, spare):  # type: ignore[no-untyped-def]
+def _partition_lines(lines, begin, end, column, value, left_count, spare):
     """Bring the lines of the left side to the front, and return where the right side begins.
 
     Of those equal to `value`, as many go left as make up `left_count` people.
@@ -250,7 +250,7 @@ def _partition_lines(lines, begin, end, column, value, left_count, spare):  # ty
 
 
 @compile_cached("CutRoom(int64, PartColumns)")
-def _make_room(rows, columns):  # type: ignore[no-untyped-def]
+def _make_room(rows, columns):
     """Room for cuts of this number of rows."""
     offsets = _compute_column_offsets(columns)
     histogram, ends = np.zeros(offsets[-1], dtype=np.int64), np.empty((columns.traits.shape[0], 2), dtype=np.int64)
@@ -258,7 +258,7 @@ def _make_room(rows, columns):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(PartLines, int64, int64, PartColumns, int64, boolean, CutRoom, ColumnCuts)", allocates=False)
-def _propose_part_cuts(lines, begin, end, columns, least, is_relaxed, room, cuts):  # type: ignore[no-untyped-def]
+def _propose_part_cuts(lines, begin, end, columns, least, is_relaxed, room, cuts):
     """The cut of a part in every column."""
     count, cells = columns.traits.shape[0], lines.cells
     people = _count_cells(cells, lines.weights, begin, end, room.offsets[:count], room.histogram, room.ends)
@@ -270,12 +270,12 @@ def _propose_part_cuts(lines, begin, end, columns, least, is_relaxed, room, cuts
 
 
 @compile_cached("PartLines(PartLines)")
-def _make_spare_lines(lines):  # type: ignore[no-untyped-def]
+def _make_spare_lines(lines):
     return PartLines(np.empty_like(lines.cells), np.empty_like(lines.order), np.empty_like(lines.weights))
 
 
 @compile_cached("int64[::1](PartLines, int64[::1], PartColumns, int64, int64, boolean)")
-def cut_parts(lines, starts, columns, least, largest, is_relaxed):  # type: ignore[no-untyped-def]
+def cut_parts(lines, starts, columns, least, largest, is_relaxed):
     """Cut parts in the column of the greatest gain, again and again, until they have `largest` people or no cut.
 
     The lines are brought into the order of the parts, whose starts are returned, with the end of the last.
@@ -311,7 +311,7 @@ def cut_parts(lines, starts, columns, least, largest, is_relaxed):  # type: igno
 
 
 @compile_cached("void(PartLines, int64[::1], int64[::1], PartColumns, int64, boolean, PartCuts)")
-def propose_cuts(lines, begins, ends, columns, least, is_relaxed, cuts):  # type: ignore[no-untyped-def]
+def propose_cuts(lines, begins, ends, columns, least, is_relaxed, cuts):
     """The cut of every part in every column, for callers that judge them first."""
     room = _make_room(lines.cells.shape[0], columns)
     for number in range(begins.shape[0]):
@@ -320,7 +320,7 @@ def propose_cuts(lines, begins, ends, columns, least, is_relaxed, cuts):  # type
 
 
 @compile_cached("int64[::1](PartLines, int64[::1], int64[::1], int64[::1], int64[::1], int64[::1])")
-def make_cuts(lines, begins, ends, chosen_columns, values, lefts):  # type: ignore[no-untyped-def]
+def make_cuts(lines, begins, ends, chosen_columns, values, lefts):
     """Bring the lines of each part into the order of its two sides, and return where the right ones begin."""
     spare, middles = _make_spare_lines(lines), np.empty_like(begins)
     for number in range(begins.shape[0]):
@@ -331,7 +331,7 @@ def make_cuts(lines, begins, ends, chosen_columns, values, lefts):  # type: igno
 
 
 @compile_cached("void(PartLines, int64[::1], int64[::1], PartLines)")
-def regroup_lines(lines, part_of_place, starts, regrouped_lines):  # type: ignore[no-untyped-def]
+def regroup_lines(lines, part_of_place, starts, regrouped_lines):
     """Bring lines into the order of other parts, whose starts are known, and keep their order inside each."""
     next_slots = starts.copy()
     for row in range(lines.order.shape[0]):
@@ -350,7 +350,7 @@ class DistinctPlaces(NamedTuple):
 
 
 @compile_cached("DistinctPlaces(int32[:,::1], int64, int64[::1], int64)")
-def list_distinct_places(cells, column, starts, leaves):  # type: ignore[no-untyped-def]
+def list_distinct_places(cells, column, starts, leaves):
     """List the distinct places of every part in a column."""
     groups = starts.shape[0] - 1
     flat, begins = np.empty(cells.shape[0], dtype=np.int32), np.zeros(groups + 1, dtype=np.int64)

@@ -12,7 +12,7 @@ _BLOCK = 1 << 12
 
 
 @compile_cached("void(uint16[:,::1], int64[:,::1], int32[:,::1], int32[::1], uint8[::1])")
-def note_seen_places(codes, columns, steps, begins, seen_counts):  # type: ignore[no-untyped-def]
+def note_seen_places(codes, columns, steps, begins, seen_counts):
     """Count rows at their places, up to two: from there on, nobody is alone.
 
     `codes` has a line for each column. Combination `c` has three `columns[c]`, whose codes count `steps[c]` places each

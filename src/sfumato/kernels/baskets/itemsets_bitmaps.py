@@ -72,7 +72,7 @@ FEW_BRANCHES = 3
 
 
 @part
-def _is_bitmap_covered(state, stack, depth, bitmap, support):  # type: ignore[no-untyped-def]
+def _is_bitmap_covered(state, stack, depth, bitmap, support):
     """Whether some excluded item is in all of these baskets: it must be in as many of the frame's."""
     bits, excluded_items, support_bounds = stack.bits, stack.excluded_items, stack.support_bounds
     words = np.uint64(state[ROOT_WORDS])
@@ -85,7 +85,7 @@ def _is_bitmap_covered(state, stack, depth, bitmap, support):  # type: ignore[no
 
 
 @part
-def _is_extended(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
+def _is_extended(state, stack, depth, bitmap):
     """Whether some excluded item is in enough of these baskets for a larger frequent set."""
     bits, excluded_items = stack.bits, stack.excluded_items
     words = np.uint64(state[ROOT_WORDS])
@@ -96,7 +96,7 @@ def _is_extended(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
 
 
 @part
-def _exclude_branch(state, stack, branch):  # type: ignore[no-untyped-def]
+def _exclude_branch(state, stack, branch):
     """Exclude a branch that is taken."""
     stack.excluded_items[state[EXCLUDED_COUNT]] = stack.items[branch]
     stack.support_bounds[state[EXCLUDED_COUNT]] = stack.supports[branch]
@@ -104,7 +104,7 @@ def _exclude_branch(state, stack, branch):  # type: ignore[no-untyped-def]
 
 
 @part
-def _exclude_again(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
+def _exclude_again(state, stack, depth, bitmap):
     """Give the next frame its excluded items: only those that are in enough of its baskets to matter.
 
     That pays if they are asked often, and for maximal sets, which ask at their ends only, if they are many.
@@ -127,7 +127,7 @@ def _exclude_again(state, stack, depth, bitmap):  # type: ignore[no-untyped-def]
 
 
 @part
-def _is_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
+def _is_known(state, stack, depth, mask):
     """Whether a maximal set found before holds all items of a mask, besides the set of a frame."""
     frames, masks, maximal_sets, listed_sets = stack.frames, stack.masks, stack.maximal_sets, stack.listed_sets
     words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
@@ -141,7 +141,7 @@ def _is_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
 
 
 @part
-def _list_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
+def _list_known(state, stack, depth, mask):
     """Give the next frame the maximal sets of this one that hold its set."""
     frames, masks, maximal_sets, listed_sets = stack.frames, stack.masks, stack.maximal_sets, stack.listed_sets
     words = np.uint64((state[ROOT_ITEMS] + 63) >> 6)
@@ -159,7 +159,7 @@ def _list_known(state, stack, depth, mask):  # type: ignore[no-untyped-def]
 
 
 @part
-def _lacks_bitmap_room(state, path, stack, depth):  # type: ignore[no-untyped-def]
+def _lacks_bitmap_room(state, path, stack, depth):
     """Whether some array is too short for the steps from a frame."""
     frames = stack.frames
     more = frames[depth, BRANCH_END] - frames[depth, BRANCH_INDEX]
@@ -176,7 +176,7 @@ def _lacks_bitmap_room(state, path, stack, depth):  # type: ignore[no-untyped-de
 
 
 @part
-def _lacks_room_for_found(state, stack):  # type: ignore[no-untyped-def]
+def _lacks_room_for_found(state, stack):
     """Whether there is no room for one more maximal set, or for a list of all."""
     set_words = (state[ROOT_ITEMS] + 63) >> 6
     return is_short(state, STACK_FOUND, stack.maximal_sets.shape[0], (state[FOUND_COUNT] + 1) * set_words) or is_short(
@@ -185,7 +185,7 @@ def _lacks_room_for_found(state, stack):  # type: ignore[no-untyped-def]
 
 
 @part
-def _leave_frame(state, stack, depth):  # type: ignore[no-untyped-def]
+def _leave_frame(state, stack, depth):
     """Go back to the frame above, for which the branch is now taken."""
     frames = stack.frames
     state[PERFECT] = frames[depth, PERFECT_BEFORE]
@@ -198,7 +198,7 @@ def _leave_frame(state, stack, depth):  # type: ignore[no-untyped-def]
 
 
 @part
-def _extend_branch(state, path, root, stack, depth, branch):  # type: ignore[no-untyped-def]
+def _extend_branch(state, path, root, stack, depth, branch):
     """Intersect a branch with its later siblings: perfect ones join the set, frequent ones are its extensions.
 
     Returns the length of the set; the next frame holds the extensions, if maximal sets are asked for by rising support.
@@ -254,7 +254,7 @@ def _extend_branch(state, path, root, stack, depth, branch):  # type: ignore[no-
 
 
 @part
-def _opens_maximal(state, stack, depth):  # type: ignore[no-untyped-def]
+def _opens_maximal(state, stack, depth):
     """Whether the next frame, with its whole tail, is not inside a maximal set found before; lists those it is near."""
     ids, frames, masks = stack.items, stack.frames, stack.masks
     set_words = (state[ROOT_ITEMS] + 63) >> 6
@@ -272,7 +272,7 @@ def _opens_maximal(state, stack, depth):  # type: ignore[no-untyped-def]
 
 
 @part
-def _is_pruned(state, stack, depth, branch):  # type: ignore[no-untyped-def]
+def _is_pruned(state, stack, depth, branch):
     """Whether nothing closed or maximal begins with this branch, or with any later one of its frame."""
     ids, counts, slots, frames, masks = stack.items, stack.supports, stack.slots, stack.frames, stack.masks
     if state[KIND] == MAXIMAL_PATTERNS:
@@ -289,7 +289,7 @@ def _is_pruned(state, stack, depth, branch):  # type: ignore[no-untyped-def]
 
 
 @part
-def _take_branch(state, output, path, stack, depth, branch, length):  # type: ignore[no-untyped-def]
+def _take_branch(state, output, path, stack, depth, branch, length):
     """Give the set of a branch, if it is one that is asked for; returns whether there may be more below it."""
     counts, slots, frames = stack.supports, stack.slots, stack.frames
     masks, maximal_sets = stack.masks, stack.maximal_sets
@@ -313,7 +313,7 @@ def _take_branch(state, output, path, stack, depth, branch, length):  # type: ig
 
 
 @compile_cached("int64(int64[::1], SetBuffer, SetPath, SearchRoot, BitmapStack)", allocates=False)
-def search_bitmaps(state, output, path, root, stack):  # type: ignore[no-untyped-def]
+def search_bitmaps(state, output, path, root, stack):
     """Search below the root until it is done, the buffer full, an array too short, or so much work done."""
     counts, slots, frames = stack.supports, stack.slots, stack.frames
     while state[DEPTH] >= 0:
@@ -359,7 +359,7 @@ def search_bitmaps(state, output, path, root, stack):  # type: ignore[no-untyped
 
 
 @compile_cached("void(int64[::1], SearchRoot, BitmapStack, int64, int64, int64, int64)", allocates=False)
-def open_root(state, root, stack, length, perfect_before, first, stop):  # type: ignore[no-untyped-def]
+def open_root(state, root, stack, length, perfect_before, first, stop):
     """Make the bottom frame: branches `first` to `stop` of the root, laid out at the bottom of the stack."""
     ids, frames, excluded_items, masks, support_bounds = (
         stack.items,

@@ -89,13 +89,13 @@ _is_outside: Any = intrinsic(_look_outside)
 
 
 @part
-def round_to_blocks(words):  # type: ignore[no-untyped-def]
+def round_to_blocks(words):
     """Round a bitmap's length up to the allocated words."""
     return words if words <= BLOCK // 2 else (words + BLOCK - 1) // BLOCK * BLOCK
 
 
 @part
-def intersect_bitmaps(bits, first, other, target, words):  # type: ignore[no-untyped-def]
+def intersect_bitmaps(bits, first, other, target, words):
     """Intersect two bitmaps into a third; returns how many bits are set. Words are whole blocks, or less than one."""
     if words >= BLOCK:
         return np.int64(_intersect_blocks(bits, first, other, target, words))
@@ -108,7 +108,7 @@ def intersect_bitmaps(bits, first, other, target, words):  # type: ignore[no-unt
 
 
 @part
-def count_common_bits(bits, first, other, words):  # type: ignore[no-untyped-def]
+def count_common_bits(bits, first, other, words):
     """How many bits two bitmaps share, counted as above."""
     if words >= BLOCK:
         return np.int64(_common_blocks(bits, first, other, first, words))
@@ -119,7 +119,7 @@ def count_common_bits(bits, first, other, words):  # type: ignore[no-untyped-def
 
 
 @part
-def is_within(bits, first, other_bits, other, words):  # type: ignore[no-untyped-def]
+def is_within(bits, first, other_bits, other, words):
     """Whether every bit of the one is set in the other; words as above."""
     if words >= BLOCK:
         # Block by block: most answers are no, and known by then, which a processor can foresee.
@@ -134,7 +134,7 @@ def is_within(bits, first, other_bits, other, words):  # type: ignore[no-untyped
 
 
 @part
-def is_within_few(bits, first, other_bits, other, words):  # type: ignore[no-untyped-def]
+def is_within_few(bits, first, other_bits, other, words):
     """The same for bitmaps of a word or two."""
     outside_bits = np.uint64(0)
     for word in range(words):

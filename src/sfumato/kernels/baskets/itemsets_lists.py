@@ -52,7 +52,7 @@ class ListSearch(NamedTuple):
 
 
 @part
-def _forget_kept_items(scratch, kept_count):  # type: ignore[no-untyped-def]
+def _forget_kept_items(scratch, kept_count):
     tally, bitmap, number_of, kept_items = scratch.tally, scratch.bitmap, scratch.number_of, scratch.kept_items
     for number in range(kept_count):
         tally[kept_items[number]] = 0
@@ -61,7 +61,7 @@ def _forget_kept_items(scratch, kept_count):  # type: ignore[no-untyped-def]
 
 
 @part
-def _sort_out_kept_items(search, lists, first, kept_count, later_count, item, length):  # type: ignore[no-untyped-def]
+def _sort_out_kept_items(search, lists, first, kept_count, later_count, item, length):
     """Part what was kept: excluded items, perfect extensions, extensions.
 
     Returns how many excluded items and extensions the root has, and how long the set is; the length is 0 if the set is
@@ -95,7 +95,7 @@ def _sort_out_kept_items(search, lists, first, kept_count, later_count, item, le
 
 
 @part
-def _order_branches(state, root, stack):  # type: ignore[no-untyped-def]
+def _order_branches(state, root, stack):
     """Lay out the root's branches at the bottom of the stack, by rising support while they are few."""
     ids, counts, slots = stack.items, stack.supports, stack.slots
     excluded_count, total, words = state[ROOT_BEFORE], state[ROOT_ITEMS], state[ROOT_WORDS]
@@ -111,7 +111,7 @@ def _order_branches(state, root, stack):  # type: ignore[no-untyped-def]
 
 
 @part
-def _set_bits(state, bits, flat, begin, end):  # type: ignore[no-untyped-def]
+def _set_bits(state, bits, flat, begin, end):
     """The bitmaps of the root, from its rows."""
     words = np.uint64(state[ROOT_WORDS])
     for position in range(np.uint64(state[ROOT_ITEMS]) * words):
@@ -127,7 +127,7 @@ def _set_bits(state, bits, flat, begin, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _open_level(search, level, total, excluded_count, length, perfect_before):  # type: ignore[no-untyped-def]
+def _open_level(search, level, total, excluded_count, length, perfect_before):
     """Make a level of the rows that were copied: where each item is, and its code and support."""
     frames, lists, root = search.frames, search.lists, search.root
     flat, places, starts, codes, counts = lists.flat, lists.places, lists.starts, lists.codes, lists.supports
@@ -159,7 +159,7 @@ def _open_level(search, level, total, excluded_count, length, perfect_before):  
 
 
 @part
-def _take_row(state, output, path, row, length, support, is_extended, is_leaf):  # type: ignore[no-untyped-def]
+def _take_row(state, output, path, row, length, support, is_extended, is_leaf):
     """Give a set if it is one that is asked for, or leave it pending; returns whether to look below it."""
     if state[KIND] == ALL_PATTERNS and state[PERFECT]:
         state[IS_PENDING], state[PENDING_MASK], state[PENDING_SUPPORT] = 1, 0, support
@@ -173,7 +173,7 @@ def _take_row(state, output, path, row, length, support, is_extended, is_leaf): 
 
 
 @part
-def _lacks_list_room(search, items):  # type: ignore[no-untyped-def]
+def _lacks_list_room(search, items):
     state, path, stack, frames = search.state, search.path, search.stack, search.frames
     level = state[LEVEL]
     set_words = (items + 63) >> 6
@@ -190,7 +190,7 @@ def _lacks_list_room(search, items):  # type: ignore[no-untyped-def]
 
 
 @part
-def _branch_from_item(search, lists, first, item, kept_count, later_count, length):  # type: ignore[no-untyped-def]
+def _branch_from_item(search, lists, first, item, kept_count, later_count, length):
     """Give the set that ends in an item, and open the way below it; returns a status."""
     state, stack, scratch = search.state, search.stack, search.scratch
     frames, deeper = search.frames, search.lists
@@ -252,7 +252,7 @@ def _branch_from_item(search, lists, first, item, kept_count, later_count, lengt
 
 
 @part
-def _visit_item(search, lists, first, items, item):  # type: ignore[no-untyped-def]
+def _visit_item(search, lists, first, items, item):
     """Count what goes with an item of the present level, and go on from there; returns a status."""
     state, frames, scratch = search.state, search.frames, search.scratch
     level = state[LEVEL]
@@ -278,7 +278,7 @@ def _visit_item(search, lists, first, items, item):  # type: ignore[no-untyped-d
 
 
 @compile_cached("int64(ListSearch, RowLists)", allocates=False)
-def search_lists(search, base):  # type: ignore[no-untyped-def]
+def search_lists(search, base):
     """Search the tasks (items of level 0) until they are done, the buffer full, an array too short, or work done."""
     state, output, path, frames = search.state, search.output, search.path, search.frames
     while True:

@@ -57,7 +57,7 @@ MOST_DOUBLINGS = 10
 
 
 @part
-def insert_code(source, begin, length, code, target, target_offset):  # type: ignore[no-untyped-def]
+def insert_code(source, begin, length, code, target, target_offset):
     """Copy a rising row with one more code in its place; source and target may be one array."""
     if length == 0:
         target[target_offset] = code
@@ -70,7 +70,7 @@ def insert_code(source, begin, length, code, target, target_offset):  # type: ig
 
 
 @part
-def _insert_in_place(codes, begin, length, code):  # type: ignore[no-untyped-def]
+def _insert_in_place(codes, begin, length, code):
     offset = begin + length
     while offset > begin and codes[offset - 1] > code:
         codes[offset] = codes[offset - 1]
@@ -79,7 +79,7 @@ def _insert_in_place(codes, begin, length, code):  # type: ignore[no-untyped-def
 
 
 @part
-def give_set(state, output, row, begin, length, support):  # type: ignore[no-untyped-def]
+def give_set(state, output, row, begin, length, support):
     """Put one set into the buffer, which has room for it."""
     codes, ends, supports = output.codes, output.ends, output.supports
     offset = state[CODES]
@@ -92,13 +92,13 @@ def give_set(state, output, row, begin, length, support):  # type: ignore[no-unt
 
 
 @part
-def has_room(state, output, sets, codes):  # type: ignore[no-untyped-def]
+def has_room(state, output, sets, codes):
     """Whether this number of further sets and codes fits into the buffer."""
     return state[SETS] + sets <= output.ends.shape[0] and state[CODES] + codes <= output.codes.shape[0]
 
 
 @part
-def is_short(state, array_number, size, needed_size):  # type: ignore[no-untyped-def]
+def is_short(state, array_number, size, needed_size):
     """Whether an array is shorter than needed, and if so note which and by how much."""
     if size >= needed_size:
         return False
@@ -108,7 +108,7 @@ def is_short(state, array_number, size, needed_size):  # type: ignore[no-untyped
 
 
 @part
-def give_subsets(state, output, path, count):  # type: ignore[no-untyped-def]
+def give_subsets(state, output, path, count):
     """Give the pending set with every subset of the first `count` perfect extensions; FULL if there is no room.
 
     The last few extensions are added by doubling what is in the buffer, the others by counting a mask upwards.
@@ -158,19 +158,19 @@ def give_subsets(state, output, path, count):  # type: ignore[no-untyped-def]
 
 
 @part
-def extend_row(rows, stride, row, length, code):  # type: ignore[no-untyped-def]
+def extend_row(rows, stride, row, length, code):
     """The next row: this one and one code more."""
     insert_code(rows, np.uint64(row * stride), np.uint64(length), code, rows, np.uint64((row + 1) * stride))
 
 
 @part
-def widen_row(rows, stride, row, length, code):  # type: ignore[no-untyped-def]
+def widen_row(rows, stride, row, length, code):
     """This row, with one code more."""
     _insert_in_place(rows, row * stride, length, code)
 
 
 @compile_cached("int64(int64[::1], SetBuffer, SetPath)", allocates=False)
-def give_everywhere(state, output, path):  # type: ignore[no-untyped-def]
+def give_everywhere(state, output, path):
     """Give every set of items that are in all baskets: each such item with every subset of those before it."""
     rows, perfect = path.rows, path.perfect
     while state[EVERYWHERE] < state[PERFECT]:

@@ -13,14 +13,14 @@ MARK = np.uint32(0xFFFFFFFF)
 
 
 @compile_cached("void(Array(int32, 1, 'C', readonly=True), int64[::1])")
-def count_codes(codes, counts):  # type: ignore[no-untyped-def]
+def count_codes(codes, counts):
     """How often each code occurs."""
     for position in range(codes.shape[0]):
         counts[np.uint32(codes[position])] += 1
 
 
 @compile_cached(f"void({BASKETS}, int32[::1], int32[::1])")
-def measure_rows(codes, offsets, rank, sizes):  # type: ignore[no-untyped-def]
+def measure_rows(codes, offsets, rank, sizes):
     """How many items of each basket have a rank."""
     for row in range(offsets.shape[0] - 1):
         size = np.int32(0)
@@ -30,7 +30,7 @@ def measure_rows(codes, offsets, rank, sizes):  # type: ignore[no-untyped-def]
 
 
 @compile_cached(f"void({BASKETS}, int32[::1], int32[::1], int64[::1], uint32[::1], uint32[::1])")
-def lay_lists(codes, offsets, rank, sizes, starts, flat, places):  # type: ignore[no-untyped-def]
+def lay_lists(codes, offsets, rank, sizes, starts, flat, places):
     """Rows of ranks, rising, with marks around them, of baskets with two ranked items or more; and where each rank is.
 
     Rows are filled rank by rank, so that nothing has to be sorted. `starts` must come with room for one more than
@@ -70,7 +70,7 @@ def lay_lists(codes, offsets, rank, sizes, starts, flat, places):  # type: ignor
 
 
 @compile_cached(f"void({BASKETS}, int32[::1], int32[::1], uint64, uint64[::1])")
-def lay_bitmaps(codes, offsets, rank, sizes, words, bits):  # type: ignore[no-untyped-def]
+def lay_bitmaps(codes, offsets, rank, sizes, words, bits):
     """One bitmap for each rank, of `words` words, over the baskets with two ranked items or more."""
     unit = np.uint64(1)
     row_bit = np.uint64(0)
@@ -87,7 +87,7 @@ def lay_bitmaps(codes, offsets, rank, sizes, words, bits):  # type: ignore[no-un
 
 
 @compile_cached("void(int64[::1], int32[::1], int64[::1])")
-def look_up(values, codes, target):  # type: ignore[no-untyped-def]
+def look_up(values, codes, target):
     """The value of each code."""
     for position in range(codes.shape[0]):
         target[position] = values[np.uint32(codes[position])]

@@ -67,7 +67,7 @@ MARK = np.uint32(0xFFFFFFFF)
 
 
 @compile_cached("void(uint32[::1], int64, int64)")
-def _sort_kept_items(kept_items, first, count):  # type: ignore[no-untyped-def]
+def _sort_kept_items(kept_items, first, count):
     if count - first > 40:
         kept_items[first:count].sort()
         return
@@ -81,7 +81,7 @@ def _sort_kept_items(kept_items, first, count):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint32[::1])", allocates=False)
-def _tally_items(flat, places, begin, end, step, tally):  # type: ignore[no-untyped-def]
+def _tally_items(flat, places, begin, end, step, tally):
     """Count the items on one side of an item in its rows; returns how many there are in all."""
     visits = np.int64(0)
     for position in range(begin, end):
@@ -96,7 +96,7 @@ def _tally_items(flat, places, begin, end, step, tally):  # type: ignore[no-unty
 
 
 @compile_cached("int64(uint32[::1], uint32[::1], int64, int64, uint64, uint64[::1])", allocates=False)
-def _map_items(flat, places, begin, end, step, bitmap):  # type: ignore[no-untyped-def]
+def _map_items(flat, places, begin, end, step, bitmap):
     """As `_tally_items`, for at most 64 rows: a bitmap of its rows for every item."""
     visits = np.int64(0)
     bit = np.uint64(1)
@@ -113,7 +113,7 @@ def _map_items(flat, places, begin, end, step, bitmap):  # type: ignore[no-untyp
 
 
 @compile_cached("int64(int64, int64, uint32[::1], int64, uint32[::1], int64)", allocates=False)
-def _keep_range(first, stop, tally, least, kept_items, count):  # type: ignore[no-untyped-def]
+def _keep_range(first, stop, tally, least, kept_items, count):
     """Keep the frequent items of a range of numbers, and forget the counts of the others."""
     least = np.uint32(least)
     for item in range(np.uint64(first), np.uint64(stop)):
@@ -126,7 +126,7 @@ def _keep_range(first, stop, tally, least, kept_items, count):  # type: ignore[n
 
 
 @compile_cached("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)", allocates=False)
-def _keep_tallied(flat, places, begin, end, step, scratch, least, first):  # type: ignore[no-untyped-def]
+def _keep_tallied(flat, places, begin, end, step, scratch, least, first):
     """Keep the frequent items of rows, in the order of their numbers, by going through the rows again."""
     tally, kept_items, counts = scratch.tally, scratch.kept_items, scratch.counts
     least = np.uint32(least)
@@ -149,7 +149,7 @@ def _keep_tallied(flat, places, begin, end, step, scratch, least, first):  # typ
 
 
 @compile_cached("int64(uint32[::1], uint32[::1], int64, int64, uint64, RowScratch, int64, int64)", allocates=False)
-def _keep_mapped(flat, places, begin, end, step, scratch, least, first):  # type: ignore[no-untyped-def]
+def _keep_mapped(flat, places, begin, end, step, scratch, least, first):
     """As `_keep_tallied`, with bitmaps."""
     bitmap, tally, kept_items, maps = scratch.bitmap, scratch.tally, scratch.kept_items, scratch.maps
     count = first
@@ -175,7 +175,7 @@ def _keep_mapped(flat, places, begin, end, step, scratch, least, first):  # type
 
 
 @compile_cached("boolean(uint32[::1], uint32[::1], int64, int64, uint32[::1])", allocates=False)
-def _is_item_covered(flat, places, begin, end, kept_items):  # type: ignore[no-untyped-def]
+def _is_item_covered(flat, places, begin, end, kept_items):
     """Whether some item comes before one in all its rows: what the first row has, less what a further one lacks."""
     unit = np.uint64(1)
     remaining_count = np.int64(0)
@@ -201,7 +201,7 @@ def _is_item_covered(flat, places, begin, end, kept_items):  # type: ignore[no-u
 
 
 @part
-def _count_side(lists, begin, end, step, least, scratch, kept_count, first, stop):  # type: ignore[no-untyped-def]
+def _count_side(lists, begin, end, step, least, scratch, kept_count, first, stop):
     """Keep the frequent items `first` to `stop`, on one side of an item in its rows; returns how many it met too."""
     flat, places, tally = lists.flat, lists.places, scratch.tally
     if end - begin <= 64:
@@ -217,7 +217,7 @@ def _count_side(lists, begin, end, step, least, scratch, kept_count, first, stop
 
 
 @part
-def count_rows(state, lists, begin, end, item, items, support, scratch):  # type: ignore[no-untyped-def]
+def count_rows(state, lists, begin, end, item, items, support, scratch):
     """Count the items in the rows of one.
 
     What comes earlier in the rows matters only if closed or maximal
@@ -233,7 +233,7 @@ def count_rows(state, lists, begin, end, item, items, support, scratch):  # type
             and end > begin
             and _is_item_covered(lists.flat, lists.places, begin, end, scratch.kept_items)
         ):
-            return CountedItems(np.int64(-1), later_count, visits)  # type: ignore[arg-type]
+            return CountedItems(np.int64(-1), later_count, visits)  # type: ignore[arg-type]  # numba's numbers are Python's here
     elif kind != ALL_PATTERNS:
         count, earlier = _count_side(lists, begin, end, ~np.uint64(0), least, scratch, count, 0, item)
         visits += earlier
@@ -243,7 +243,7 @@ def count_rows(state, lists, begin, end, item, items, support, scratch):  # type
 @compile_cached(
     "CopiedRows(uint32[::1], uint32[::1], int64, int64, uint32[::1], int64, uint32[::1], int64)", allocates=False
 )
-def copy_rows(flat, places, begin, end, target, target_begin, number_of, excluded_count):  # type: ignore[no-untyped-def]
+def copy_rows(flat, places, begin, end, target, target_begin, number_of, excluded_count):
     """Copy the rows of an item with only what the root holds, under the root's numbers.
 
     Left out are rows without a pair of two such items of which one is an extension.
@@ -277,4 +277,4 @@ def copy_rows(flat, places, begin, end, target, target_begin, number_of, exclude
         at_end += unit
         rows += 1
         pairs += extension_count * (size - 1)
-    return CopiedRows(np.int64(at_end), rows, pairs)  # type: ignore[arg-type]
+    return CopiedRows(np.int64(at_end), rows, pairs)  # type: ignore[arg-type]  # numba's numbers are Python's here

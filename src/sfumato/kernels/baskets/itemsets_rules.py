@@ -36,7 +36,7 @@ class IndexedSets(NamedTuple):
 
 
 @compile_cached("boolean(int64[::1], int32[::1], uint64[::1], uint64[::1], int64[::1])")
-def fill_table(offsets, codes, marks, keys, slots):  # type: ignore[no-untyped-def]
+def fill_table(offsets, codes, marks, keys, slots):
     """Put every set into the table under its key; False if two sets have the same."""
     mask = np.uint64(slots.shape[0] - 1)
     slots[:] = -1
@@ -55,7 +55,7 @@ def fill_table(offsets, codes, marks, keys, slots):  # type: ignore[no-untyped-d
 
 
 @compile_cached("int64(uint64[::1], int64[::1], uint64)")
-def _find_set(keys, slots, key):  # type: ignore[no-untyped-def]
+def _find_set(keys, slots, key):
     """The set of a key; −1 if there is none."""
     mask = np.uint64(slots.shape[0] - 1)
     slot_index = (key >> np.uint64(17)) & mask
@@ -65,7 +65,7 @@ def _find_set(keys, slots, key):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(int64[::1], IndexedSets, int64, int64[::1], uint64[::1], int64[:,::1])")
-def split_sets(state, sets, longest, places, right_keys, rules):  # type: ignore[no-untyped-def]
+def split_sets(state, sets, longest, places, right_keys, rules):
     """Write the rules of sets `WALK_SET` to `WALK_STOP`, with right sides up to a length, until done, full or paused;
     ABSENT_SIDE if a side is not among the sets.
 

@@ -9,7 +9,7 @@ from sfumato.kernels.compilation import compile_cached
 
 
 @compile_cached("int64(int32[::1], int64[::1], int64[::1], uint8[::1], int64[::1], uint8[::1], uint8[::1])")
-def write_lines(codes, ends, supports, letters, starts, label, text):  # type: ignore[no-untyped-def]
+def write_lines(codes, ends, supports, letters, starts, label, text):
     """Write a line for each set, with a label before the support; returns how many bytes were written.
 
     The word of code i is `letters[starts[i]:starts[i + 1]]`, blank after it included.

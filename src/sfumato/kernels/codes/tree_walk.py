@@ -35,7 +35,7 @@ class NodeTally(NamedTuple):
 @compile_cached(
     "void(int64[::1], int64[::1], float32[:, ::1], float32[:, ::1], int64[::1], int32[:, ::1], float64[::1], NodeTally)"
 )
-def walk_tree(rows, weights, seen_codes, true, classes, nodes, threshold, node_tally):  # type: ignore[no-untyped-def]
+def walk_tree(rows, weights, seen_codes, true, classes, nodes, threshold, node_tally):
     """Count rows and weighted classes at leaves, mark nodes where cells are missing, keep the values on both sides.
 
     The lower side is the left one, unless codes fall. Children come after their parents, so a walk ends.
@@ -62,7 +62,7 @@ def walk_tree(rows, weights, seen_codes, true, classes, nodes, threshold, node_t
 
 
 @compile_cached("void(int32[:, ::1], int64[::1], int64[:, ::1])")
-def sum_children(nodes, count, tally):  # type: ignore[no-untyped-def]
+def sum_children(nodes, count, tally):
     """Give every inner node the sum of its children's rows and classes."""
     for node in range(count.size - 1, -1, -1):
         if nodes[node, LEFT_NODE] >= 0:

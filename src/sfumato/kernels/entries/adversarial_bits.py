@@ -27,7 +27,7 @@ ROW_BITS, TOUCHED_BITS, HIDDEN_BITS = range(3)
 
 
 @compile_cached("int64(int64)")
-def count_words(rows):  # type: ignore[no-untyped-def]
+def count_words(rows):
     """How many words the bits of these rows take."""
     return (rows + 63) >> 6
 
@@ -35,7 +35,7 @@ def count_words(rows):  # type: ignore[no-untyped-def]
 @compile_cached(
     "void(int32[:,::1], int32[::1], int64, int64, int64, int32[::1], int64[:,::1], int64, uint64[::1], int64)"
 )
-def _set_rows(cell, rows, begin, end, column, slot, places, field, bits, word_offset):  # type: ignore[no-untyped-def]
+def _set_rows(cell, rows, begin, end, column, slot, places, field, bits, word_offset):
     """Put a run of rows into the sets of their values, from a word of these sets on."""
     for position in range(end - begin):
         k = slot[cell[rows[begin + position], column]]
@@ -44,7 +44,7 @@ def _set_rows(cell, rows, begin, end, column, slot, places, field, bits, word_of
 
 
 @compile_cached("void(uint64[::1], int64, int64)")
-def _fill_bits(bits, begin, many):  # type: ignore[no-untyped-def]
+def _fill_bits(bits, begin, many):
     """The set of all rows: `many` bits."""
     for word in range(many >> 6):
         bits[begin + word] = ~np.uint64(0)
@@ -53,7 +53,7 @@ def _fill_bits(bits, begin, many):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(int32[:,::1], int32[::1], int64[::1], int64, int32[::1], int32[::1], int64, uint8[::1], int64)")
-def _name_targets(cell, rows, frame, column, slot, names, many, alive, items):  # type: ignore[no-untyped-def]
+def _name_targets(cell, rows, frame, column, slot, names, many, alive, items):
     """Number on the living targets of a column, those that have no number yet; returns how many numbers there are."""
     for position in range(frame[LIVE], frame[FRAME_TOP]):
         code = cell[rows[position], column]
@@ -65,7 +65,7 @@ def _name_targets(cell, rows, frame, column, slot, names, many, alive, items):  
 
 
 @compile_cached("int64(PackedEntries, NodeStacks, ValueRoom, int64[::1], int64, boolean, int64, int64)")
-def _make_pairs(entries, stacks, room, frame, column, target, many, free):  # type: ignore[no-untyped-def]
+def _make_pairs(entries, stacks, room, frame, column, target, many, free):
     """Give each named value of a column the set of rows that show it, each living one a pair; returns where bits are
     free. `tally[k]` becomes where value k is shown and where it was shown in touched rows."""
     cell, items = entries.cell, entries.settings.values
@@ -120,7 +120,7 @@ def _make_pairs(entries, stacks, room, frame, column, target, many, free):  # ty
 
 
 @compile_cached("void(PackedEntries, NodeStacks, ValueRoom, int64)")
-def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def]
+def build_bit_node(entries, stacks, room, depth):
     """Make a node with row numbers a base: sets for its rows, its steps and its living pairs."""
     cell, settings = entries.cell, entries.settings
     frame, targets, rows = stacks.frames[depth], stacks.targets[depth], stacks.rows
@@ -187,7 +187,7 @@ def build_bit_node(entries, stacks, room, depth):  # type: ignore[no-untyped-def
 @compile_cached(
     "boolean(uint64[::1], int64[:,::1], int64[::1], int64[::1], int64[::1], boolean[::1], boolean, RuleSettings)"
 )
-def step_to_next_child(bits, steps, base, frame, child, searched_mask, takes_all, settings):  # type: ignore[no-untyped-def]
+def step_to_next_child(bits, steps, base, frame, child, searched_mask, takes_all, settings):
     """Take steps from a node until enough rows, a living one and a touched one are left; whether one was found."""
     hiding_words = count_words(base[SHOWING_BEGIN] - base[HIDING_BEGIN])
     words = hiding_words + count_words(base[TOUCHED_BEGIN] - base[SHOWING_BEGIN])
@@ -222,7 +222,7 @@ def step_to_next_child(bits, steps, base, frame, child, searched_mask, takes_all
 @compile_cached(
     "boolean(uint64[::1], int64[::1], int64[::1], int64[:,::1], int64[::1], RuleSettings, int64[::1], int32[:,::1])"
 )
-def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # type: ignore[no-untyped-def]
+def judge_bits(bits, base, child, pairs, targets, settings, state, rules):
     """Find the rules of a node and the pairs that live on below it, of those that the frame names; True if any do."""
     hiding_words = count_words(base[SHOWING_BEGIN] - base[HIDING_BEGIN])
     words = hiding_words + count_words(base[TOUCHED_BEGIN] - base[SHOWING_BEGIN])
@@ -266,7 +266,7 @@ def judge_bits(bits, base, child, pairs, targets, settings, state, rules):  # ty
 
 
 @compile_cached("void(uint64[::1], int64[::1], int64[::1], int32[::1])")
-def number_rows(bits, base, frame, rows):  # type: ignore[no-untyped-def]
+def number_rows(bits, base, frame, rows):
     """Give a node of bits its rows as numbers too, where the stack is free."""
     hiding_words = count_words(base[SHOWING_BEGIN] - base[HIDING_BEGIN])
     showing_words = count_words(base[TOUCHED_BEGIN] - base[SHOWING_BEGIN])
@@ -284,7 +284,7 @@ def number_rows(bits, base, frame, rows):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(int64[::1], int64[:,::1], uint8[::1], int64)")
-def mark_living(frame, pairs, alive, items):  # type: ignore[no-untyped-def]
+def mark_living(frame, pairs, alive, items):
     """Say what lives by marks rather than by pairs, whose place becomes free."""
     for index in range(frame[PAIR], frame[PAIR_END]):
         alive[items + pairs[index, PAIR_ITEM]] = 1
@@ -293,7 +293,7 @@ def mark_living(frame, pairs, alive, items):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(uint64[::1], int64[::1], int64[::1], int64[:,::1], uint8[::1], int64)")
-def keep_pairs(bits, base, child, pairs, alive, items):  # type: ignore[no-untyped-def]
+def keep_pairs(bits, base, child, pairs, alive, items):
     """Keep the pairs that are marked as living, take the marks off, and note the rows that hide them."""
     hiding_words = count_words(base[SHOWING_BEGIN] - base[HIDING_BEGIN])
     last = top = child[PAIR_END]

@@ -13,7 +13,7 @@ from sfumato.kernels.compilation import compile_cached, record
 
 
 @compile_cached("void(int32[:,::1], uint64[:,::1])")
-def set_row_bits(places, bits):  # type: ignore[no-untyped-def]
+def set_row_bits(places, bits):
     """Set a row's bit in each set of rows that its entries name; −1 names none."""
     rows, columns = places.shape
     for row in range(rows):
@@ -36,7 +36,7 @@ class ListedRules(NamedTuple):
 
 
 @compile_cached("void(ListedRules, uint64[:,::1], int32[::1], uint64[:,::1], int64, int64)")
-def mark_supporting_rows(rules, hidden_rows, column, marks, begin, end):  # type: ignore[no-untyped-def]
+def mark_supporting_rows(rules, hidden_rows, column, marks, begin, end):
     """Mark what some rules rest on: `marks[column]` gets the rows of the entries.
 
     Item i is of column `column[i]`; `hidden[column]` are the rows in which it is private.
@@ -69,7 +69,7 @@ def mark_supporting_rows(rules, hidden_rows, column, marks, begin, end):  # type
 
 
 @compile_cached("void(ListedRules, uint64[:,::1], int32[::1], int64[::1], int32[::1], int64, int64)")
-def list_exposed(rules, secret, rows, exposed_start, exposed_rows, begin, end):  # type: ignore[no-untyped-def]
+def list_exposed(rules, secret, rows, exposed_start, exposed_rows, begin, end):
     """List the rows that some rules predict correctly: row number i of the sets is `rows[i]`.
 
     `secret[i]` are the rows in which item i is private.

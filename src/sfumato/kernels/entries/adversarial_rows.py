@@ -22,7 +22,7 @@ HIDING_RUN, SHOWING_RUN, TOUCHED_RUN = range(3)
 
 
 @compile_cached("void(int64[::1], RuleSettings, int32[:,::1], int64, int64, int64, int64, int64)")
-def write_rule(state, settings, rules, target, public, fits, hidden_count, secretly):  # type: ignore[no-untyped-def]
+def write_rule(state, settings, rules, target, public, fits, hidden_count, secretly):
     """Write a rule if it is adversarial: (antecedent, target, |pub|, those that fit, |hid|, those that fit)."""
     numerator, denominator = settings.numerator, settings.denominator
     if fits * denominator >= numerator * public and secretly * denominator >= numerator * hidden_count:
@@ -37,7 +37,7 @@ def write_rule(state, settings, rules, target, public, fits, hidden_count, secre
 
 
 @compile_cached("int64(int32[:,::1], int32[::1], int64[::1], int64, int64, int32[::1], int32[::1], int64[:,::1])")
-def _count_hidden_values(cell, rows, frame, items, column, slot, names, tally):  # type: ignore[no-untyped-def]
+def _count_hidden_values(cell, rows, frame, items, column, slot, names, tally):
     """Count the values that a column hides in some rows, and how often each is seen there; returns how many.
 
     `tally[k]` becomes (rows that show value k, rows that hide it), `tally[0]` (rows with nothing, rows that hide).
@@ -75,7 +75,7 @@ def _count_hidden_values(cell, rows, frame, items, column, slot, names, tally): 
     "boolean(int32[:,::1], int32[::1], int64[::1], int64[:,::1], int64[:,::1], RuleSettings, int64, ValueRoom, "
     "int32[:,::1])"
 )
-def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules):  # type: ignore[no-untyped-def]
+def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules):
     """Find the rules of a node and the targets that live on below it, which are marked; True if any do."""
     slot, names, tally, alive = room.slot, room.names, room.tally, room.alive
     frame = frames[depth]
@@ -113,7 +113,7 @@ def judge_rows(cell, rows, state, frames, targets, settings, depth, room, rules)
 
 
 @compile_cached("void(int32[:,::1], int32[::1], int64[::1], int64[::1], uint8[::1], int64)")
-def keep_living(cell, rows, frame, targets, alive, free):  # type: ignore[no-untyped-def]
+def keep_living(cell, rows, frame, targets, alive, free):
     """List the rows of a node that hide a living target, where the stack is free."""
     top = free
     for position in range(frame[HIDING_BEGIN], frame[SHOWING_BEGIN]):
@@ -127,7 +127,7 @@ def keep_living(cell, rows, frame, targets, alive, free):  # type: ignore[no-unt
 
 
 @compile_cached("void(int32[:,::1], int32[::1], int64[::1], int64[::1], uint8[::1])")
-def forget_living(cell, rows, frame, targets, alive):  # type: ignore[no-untyped-def]
+def forget_living(cell, rows, frame, targets, alive):
     """Take the marks of living targets off again."""
     for position in range(frame[LIVE], frame[FRAME_TOP]):
         for index in range(frame[TARGETS]):
@@ -137,7 +137,7 @@ def forget_living(cell, rows, frame, targets, alive):  # type: ignore[no-untyped
 @compile_cached(
     "int64(int32[:,::1], int32[::1], int64[::1], int64, boolean[::1], boolean, int32[::1], int32[::1], int64)"
 )
-def name_values(cell, rows, frame, column, searched_mask, takes_all, slot, names, items):  # type: ignore[no-untyped-def]
+def name_values(cell, rows, frame, column, searched_mask, takes_all, slot, names, items):
     """Number from 1 the values of a column that a node's living rows show, in their order; returns how many."""
     many = 0
     for position in range(frame[LIVE], frame[FRAME_TOP]):
@@ -153,7 +153,7 @@ def name_values(cell, rows, frame, column, searched_mask, takes_all, slot, names
 
 
 @compile_cached("void(int32[:,::1], int32[::1], int64, int64, int64, int32[::1], int64[:,::1], int64)")
-def _deal_rows(cell, rows, begin, end, column, slot, places, run):  # type: ignore[no-untyped-def]
+def _deal_rows(cell, rows, begin, end, column, slot, places, run):
     """Deal a run of rows out to the children that their values belong to."""
     for position in range(begin, end):
         k = slot[cell[rows[position], column]]
@@ -166,7 +166,7 @@ def _deal_rows(cell, rows, begin, end, column, slot, places, run):  # type: igno
     "int64(int32[:,::1], int32[:,::1], int32[::1], int64[::1], int64, RuleSettings, int32[::1], int32[::1], "
     "int64[:,::1], int64[:,::1])"
 )
-def spread_to_children(cell, earlier, rows, frame, many, settings, slot, names, places, children):  # type: ignore[no-untyped-def]
+def spread_to_children(cell, earlier, rows, frame, many, settings, slot, names, places, children):
     """Extend a node by the named values of its column: children, written like frames, each with its runs of rows.
 
     Children begin at `children[frame[CHILD]]`; returns the number after the last one.
@@ -206,7 +206,7 @@ def spread_to_children(cell, earlier, rows, frame, many, settings, slot, names, 
 
 
 @compile_cached("void(int64[::1], int64[:,::1], int64, int64, int32[::1], RuleBuffer)")
-def write_antecedent(state, frames, depth, lists_rows, rows, buffer):  # type: ignore[no-untyped-def]
+def write_antecedent(state, frames, depth, lists_rows, rows, buffer):
     """Write down the antecedent that was just found to have rules, and its rows in rising order."""
     starts, items, list_starts, listed_rows = buffer.starts, buffer.items, buffer.list_starts, buffer.listed_rows
     for index in range(1, depth + 1):

@@ -50,7 +50,7 @@ inline_always: Callable[[Any], Any] = register_jitable(inline="always")
 
 
 @compile_cached("int64(int64[::1], RuleSettings, int64[::1], int64, int64, int64, int64)")
-def _check_room_to_judge(state, settings, sizes, rules, count, free, numbers):  # type: ignore[no-untyped-def]
+def _check_room_to_judge(state, settings, sizes, rules, count, free, numbers):
     """Which buffer may be too short to judge a node with this number of rows and possible rules, or `MORE`."""
     state[NEED] = state[RULES] + rules
     if state[NEED] > sizes[RULES_FULL]:
@@ -68,7 +68,7 @@ def _check_room_to_judge(state, settings, sizes, rules, count, free, numbers):  
 
 
 @compile_cached("int64(int64[::1], RuleSettings, int64[::1], int64[::1], int64[::1], int64[::1])")
-def _check_room_to_build(state, settings, sizes, frame, targets, first):  # type: ignore[no-untyped-def]
+def _check_room_to_build(state, settings, sizes, frame, targets, first):
     """Which buffer may be too short to make a base of a node, `MORE` if none, `ALL_DONE` if the base is too large."""
     hiding_words = count_words(frame[SHOWING_BEGIN] - frame[HIDING_BEGIN])
     words = hiding_words + count_words(frame[TOUCHED_BEGIN] - frame[SHOWING_BEGIN])
@@ -96,7 +96,7 @@ def _check_room_to_build(state, settings, sizes, frame, targets, first):  # type
 
 
 @compile_cached("int64(int64[::1], RuleSettings, int64[::1], int64[::1], int64[::1])")
-def _check_room_to_step(state, settings, sizes, frame, base):  # type: ignore[no-untyped-def]
+def _check_room_to_step(state, settings, sizes, frame, base):
     """Which buffer may be too short for any child of a node of bits, or `MORE`."""
     pairs = frame[PAIR_END] - frame[PAIR]
     state[NEED] = frame[PAIR_END] + pairs
@@ -113,7 +113,7 @@ def _check_room_to_step(state, settings, sizes, frame, base):  # type: ignore[no
 
 
 @inline_always
-def _is_better_in_rows(base, child):  # type: ignore[no-untyped-def]
+def _is_better_in_rows(base, child):
     """Whether looking at a node's rows one by one takes less than counting the words of its base for every pair."""
     words = (base[FRAME_END] - base[HIDING_BEGIN]) >> 6
     return words >= LONG and child[FRAME_COUNT] * (2 + child[TARGETS]) * BY_ROW < words * (
@@ -122,7 +122,7 @@ def _is_better_in_rows(base, child):  # type: ignore[no-untyped-def]
 
 
 @inline_always
-def _is_worth_a_base(base, child, columns):  # type: ignore[no-untyped-def]
+def _is_worth_a_base(base, child, columns):
     """Whether a node is so much smaller than its base that shorter sets of its own pay for its children alone."""
     words = (base[FRAME_END] - base[HIDING_BEGIN]) >> 6
     count_cost = (child[STEP_END] - child[STEP]) * (child[PAIR_END] - child[PAIR]) * words
@@ -131,7 +131,7 @@ def _is_worth_a_base(base, child, columns):  # type: ignore[no-untyped-def]
 
 
 @inline_always
-def _judge(entries, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
+def _judge(entries, stacks, room, buffer, depth):
     """Find the rules of a node from its rows; whether a target lives on."""
     return judge_rows(
         entries.cell,
@@ -147,7 +147,7 @@ def _judge(entries, stacks, room, buffer, depth):  # type: ignore[no-untyped-def
 
 
 @inline_always
-def _visit_in_bits(entries, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
+def _visit_in_bits(entries, stacks, room, buffer, depth):
     """Judge the child that the last step led to; returns about how many entries were looked at."""
     settings, state, frames = entries.settings, stacks.state, stacks.frames
     rows, bits, pairs = stacks.rows, stacks.bits, stacks.pairs
@@ -178,7 +178,7 @@ def _visit_in_bits(entries, stacks, room, buffer, depth):  # type: ignore[no-unt
 
 
 @inline_always
-def _visit_in_rows(entries, stacks, room, buffer, depth):  # type: ignore[no-untyped-def]
+def _visit_in_rows(entries, stacks, room, buffer, depth):
     """Judge the next child that rows were dealt to, or the root; returns about how many entries were looked at."""
     settings, state, frames, rows = entries.settings, stacks.state, stacks.frames, stacks.rows
     child = frames[depth + 1]
@@ -207,7 +207,7 @@ def _visit_in_rows(entries, stacks, room, buffer, depth):  # type: ignore[no-unt
 
 
 @inline_always
-def _deal_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped-def]
+def _deal_next_column(entries, stacks, room, depth):
     """Deal the rows of a node out by the values of the next column."""
     cell, rows, frames, slot, names = entries.cell, stacks.rows, stacks.frames, room.slot, room.names
     frame, settings = frames[depth], entries.settings
@@ -224,7 +224,7 @@ def _deal_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped-
 
 
 @inline_always
-def _make_base(entries, stacks, room, sizes, depth):  # type: ignore[no-untyped-def]
+def _make_base(entries, stacks, room, sizes, depth):
     """Give a node sets of its own if they are not too large; returns what is full, and what was looked at."""
     frame, settings = stacks.frames[depth], entries.settings
     full = _check_room_to_build(stacks.state, settings, sizes, frame, stacks.targets[depth], entries.first)
@@ -239,7 +239,7 @@ def _make_base(entries, stacks, room, sizes, depth):  # type: ignore[no-untyped-
 
 
 @inline_always
-def _go_to_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped-def]
+def _go_to_next_column(entries, stacks, room, depth):
     """Leave a node, or extend it by the next column; returns what is full, and what was looked at."""
     state, frame = stacks.state, stacks.frames[depth]
     state[NEED] = frame[FRAME_TOP] + frame[FRAME_END] - frame[HIDING_BEGIN]
@@ -257,7 +257,7 @@ def _go_to_next_column(entries, stacks, room, depth):  # type: ignore[no-untyped
 
 
 @inline_always
-def _buffer_sizes(stacks, buffer):  # type: ignore[no-untyped-def]
+def _buffer_sizes(stacks, buffer):
     """How long the buffers are that may have to grow."""
     sizes = np.zeros(PAIRS_FULL + 1, dtype=np.int64)
     sizes[STACK_FULL], sizes[RULES_FULL], sizes[ITEMS_FULL] = len(stacks.rows), len(buffer.rules), len(buffer.items)
@@ -267,7 +267,7 @@ def _buffer_sizes(stacks, buffer):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(PackedEntries, NodeStacks, ValueRoom, RuleBuffer, int64[::1], int64)", allocates=False)
-def _search_within(entries, stacks, room, buffer, sizes, budget):  # type: ignore[no-untyped-def]
+def _search_within(entries, stacks, room, buffer, sizes, budget):
     """Go on with a search in buffers of these sizes."""
     settings, state, frames = entries.settings, stacks.state, stacks.frames
     while budget > 0:
@@ -321,7 +321,7 @@ def _search_within(entries, stacks, room, buffer, sizes, budget):  # type: ignor
 
 
 @compile_cached("int64(PackedEntries, NodeStacks, ValueRoom, RuleBuffer, int64)")
-def search_adversarial_rules(entries, stacks, room, buffer, budget):  # type: ignore[no-untyped-def]
+def search_adversarial_rules(entries, stacks, room, buffer, budget):
     """Go on with a search until about `budget` entries were looked at, all is done, or a buffer is too short.
 
     At depth −1 it begins: the runs of the whole table are in the first frame.

@@ -7,7 +7,7 @@ from sfumato.kernels.compilation import compile_cached
 
 
 @compile_cached("int64(int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[::1], int64[::1])")
-def keep_agreeing_rows(rows, groups, values, width, table, kept_rows, kept_groups):  # type: ignore[no-untyped-def]
+def keep_agreeing_rows(rows, groups, values, width, table, kept_rows, kept_groups):
     """Keep the rows whose group and value have a number in `table`, with that number; returns how many."""
     kept_count = 0
     for position in range(rows.size):
@@ -21,7 +21,7 @@ def keep_agreeing_rows(rows, groups, values, width, table, kept_rows, kept_group
 
 
 @compile_cached("void(int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[::1])")
-def count_agreeing_pairs(rows, groups, values, width, table, counts):  # type: ignore[no-untyped-def]
+def count_agreeing_pairs(rows, groups, values, width, table, counts):
     """Count the rows of every pair of group and value that has a number in `table`."""
     for position in range(rows.size):
         number = table[groups[position] * width + values[rows[position]]]

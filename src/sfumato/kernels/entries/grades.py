@@ -76,13 +76,13 @@ class RuleLimits(NamedTuple):
 
 
 @compile_cached("int64(int64)")
-def get_column_bit(column):  # type: ignore[no-untyped-def]
+def get_column_bit(column):
     """The mark of a column; from the 65th on, columns share their marks."""
     return np.int64(1) << (column & 63)
 
 
 @compile_cached("boolean(int32[:,::1], int64, RuleLimits)")
-def is_adversarial(rules, rule, limits):  # type: ignore[no-untyped-def]
+def is_adversarial(rules, rule, limits):
     """Whether the rule can be found in what is public and is right about what is hidden."""
     public, hidden_count = np.int64(rules[rule, PUB]), np.int64(rules[rule, HID])
     return (
@@ -94,7 +94,7 @@ def is_adversarial(rules, rule, limits):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(int32[:,::1], int32[::1], int32[::1], int64[::1], int64, RuleLimits)")
-def judge_rule(rules, open_rules, open_of, total, rule, limits):  # type: ignore[no-untyped-def]
+def judge_rule(rules, open_rules, open_of, total, rule, limits):
     """Put a rule whose counts changed on the list of open ones, or take it off."""
     is_open, list_place = is_adversarial(rules, rule, limits), rules[rule, LIST_PLACE]
     if is_open and list_place < 0:
@@ -113,7 +113,7 @@ def judge_rule(rules, open_rules, open_of, total, rule, limits):  # type: ignore
 
 # Hot loops take arrays out of their tuples once: doing it in a small function costs more than the function.
 @compile_cached("boolean(int32[::1], int64[::1], int32[::1], uint8[:,::1], int64, int64, int64)")
-def is_veiled(columns, start, items, states, antecedent, row, column):  # type: ignore[no-untyped-def]
+def is_veiled(columns, start, items, states, antecedent, row, column):
     """Whether a row hides an item of X, but for what it has in `column`; asked where marks of columns may be shared."""
     is_hidden = states.shape[1] <= 64
     for index in range(start[antecedent], start[antecedent + 1]):
@@ -123,7 +123,7 @@ def is_veiled(columns, start, items, states, antecedent, row, column):  # type: 
 
 
 @compile_cached("boolean(int32[::1], int64[::1], int32[::1], int64, int64)")
-def contains_column(columns, start, items, antecedent, column):  # type: ignore[no-untyped-def]
+def contains_column(columns, start, items, antecedent, column):
     """Whether X has an item of the column."""
     is_inside = False
     for index in range(start[antecedent], start[antecedent + 1]):
@@ -132,7 +132,7 @@ def contains_column(columns, start, items, antecedent, column):  # type: ignore[
 
 
 @compile_cached("int64(uint8[:,::1], int64)")
-def mark_hidden_columns(states, row):  # type: ignore[no-untyped-def]
+def mark_hidden_columns(states, row):
     """The marks of the columns that are not public in a row."""
     marks = np.int64(0)
     for column in range(states.shape[1]):
@@ -142,14 +142,14 @@ def mark_hidden_columns(states, row):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(uint8[:,::1], int64[::1])")
-def mark_all_hidden_columns(states, hidden_columns):  # type: ignore[no-untyped-def]
+def mark_all_hidden_columns(states, hidden_columns):
     """The same for all rows."""
     for row in range(states.shape[0]):
         hidden_columns[row] = mark_hidden_columns(states, row)
 
 
 @compile_cached("void(RuleLedger, RuleBooks, int64, int64, uint8, RuleLimits)")
-def turn_entry(ledger, books, row, column, new_state, limits):  # type: ignore[no-untyped-def]
+def turn_entry(ledger, books, row, column, new_state, limits):
     """Blank a public entry, or show a blanked one again, and bring every rule's counts up to date."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
@@ -183,7 +183,7 @@ def turn_entry(ledger, books, row, column, new_state, limits):  # type: ignore[n
 
 
 @compile_cached("void(RuleLedger, RuleBooks, int64, int64, int32[::1])")
-def count_closed_rules(ledger, books, row, column, reason):  # type: ignore[no-untyped-def]
+def count_closed_rules(ledger, books, row, column, reason):
     """What blanking a public entry would do: open rules that lose a public row with y; that lose a hidden row; one."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
@@ -209,7 +209,7 @@ def count_closed_rules(ledger, books, row, column, reason):  # type: ignore[no-u
 
 
 @compile_cached("void(RuleLedger, RuleBooks, int64[::1], int32[:,::1], RuleLimits)")
-def find_needed_entries(ledger, books, entries, reason, limits):  # type: ignore[no-untyped-def]
+def find_needed_entries(ledger, books, entries, reason, limits):
     """For each blanked entry what it works on: the rules that would be open without it, all others as they are."""
     width = ledger.codes.shape[1]
     for index in range(entries.shape[0]):
@@ -220,7 +220,7 @@ def find_needed_entries(ledger, books, entries, reason, limits):  # type: ignore
 
 
 @compile_cached("void(RuleLedger, RuleBooks, int64, int64, RuleLimits)")
-def count_antecedent_rules(ledger, books, begin, end, limits):  # type: ignore[no-untyped-def]
+def count_antecedent_rules(ledger, books, begin, end, limits):
     """Count the rules of some antecedents from their rows."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, rows = ledger.antecedents, ledger.row_start, ledger.rows
@@ -246,7 +246,7 @@ def count_antecedent_rules(ledger, books, begin, end, limits):  # type: ignore[n
 
 
 @compile_cached("void(int64[::1], int32[::1], int64, int64[::1], int32[::1])")
-def invert_row_lists(row_start, rows, first, of_row_start, of_row):  # type: ignore[no-untyped-def]
+def invert_row_lists(row_start, rows, first, of_row_start, of_row):
     """From the rows of each antecedent to the antecedents of each row, numbered from `first` on.
 
     `of_row_start` has two places more than there are rows, all 0; the last is not needed afterwards.
@@ -263,7 +263,7 @@ def invert_row_lists(row_start, rows, first, of_row_start, of_row):  # type: ign
 
 
 @compile_cached("void(int64[::1], int32[::1], int64[::1], int32[::1], int64[::1], int32[::1])")
-def concatenate_row_lists(start, first, more_start, more, all_start, joined_lists):  # type: ignore[no-untyped-def]
+def concatenate_row_lists(start, first, more_start, more, all_start, joined_lists):
     """Two lists for each row, one behind the other."""
     list_end = np.int64(0)
     for row in range(all_start.shape[0] - 1):
@@ -291,7 +291,7 @@ class ListedAppearances(NamedTuple):
     "ListedAppearances(int32[:,::1], int32[::1], int64[::1], int32[::1], int32[:,::1], int64[:,::1], int64, int64, "
     "int64[:,::1], int32[::1])"
 )
-def list_appearances(seen_codes, columns, start, items, stack, sizes, begin, end, offsets, rows):  # type: ignore[no-untyped-def]
+def list_appearances(seen_codes, columns, start, items, stack, sizes, begin, end, offsets, rows):
     """List the rows in which some antecedents publicly appear, as far as there is room.
 
     `seen_codes` has columns by rows, −1 where nothing is public. Antecedents that follow one another begin alike:
@@ -322,8 +322,8 @@ def list_appearances(seen_codes, columns, start, items, stack, sizes, begin, end
         many = sizes[length, ALL_ROWS]
         if filled_count + many > rows.shape[0]:
             # What this antecedent shares with the last one stays on the stack, and that is all that is asked for.
-            return ListedAppearances(antecedent, filled_count)  # type: ignore[arg-type]
+            return ListedAppearances(antecedent, filled_count)  # type: ignore[arg-type]  # numba's numbers are Python's here
         rows[filled_count : filled_count + many] = stack[length, :many]
         offsets[antecedent, ALL_ROWS], offsets[antecedent, HIDING_ROWS] = many, sizes[length, HIDING_ROWS]
         filled_count += many
-    return ListedAppearances(end, filled_count)  # type: ignore[arg-type]
+    return ListedAppearances(end, filled_count)  # type: ignore[arg-type]  # numba's numbers are Python's here

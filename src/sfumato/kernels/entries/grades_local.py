@@ -42,7 +42,7 @@ class KeptEntries(NamedTuple):
 
 
 @compile_cached("int64(uint64[::1], int64)")
-def draw_below(seed, bound):  # type: ignore[no-untyped-def]
+def draw_below(seed, bound):
     """A number from 0 on, under `bound` (xorshift)."""
     state = seed[0]
     state ^= state << np.uint64(13)
@@ -53,7 +53,7 @@ def draw_below(seed, bound):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(int64[::1], int64[::1], int64[::1], int64)")
-def _unlist_entry(kept_entries, list_places, tally, entry):  # type: ignore[no-untyped-def]
+def _unlist_entry(kept_entries, list_places, tally, entry):
     """Take an entry off the list of blanked ones."""
     tally[COUNT] -= 1
     last = kept_entries[tally[COUNT]]
@@ -63,7 +63,7 @@ def _unlist_entry(kept_entries, list_places, tally, entry):  # type: ignore[no-u
 
 
 @compile_cached("void(int64[::1], int64[::1], int64[::1], int64)")
-def _list_entry(kept_entries, list_places, tally, entry):  # type: ignore[no-untyped-def]
+def _list_entry(kept_entries, list_places, tally, entry):
     """Put an entry on the list of blanked ones."""
     kept_entries[tally[COUNT]] = entry
     list_places[entry] = tally[COUNT]
@@ -71,7 +71,7 @@ def _list_entry(kept_entries, list_places, tally, entry):  # type: ignore[no-unt
 
 
 @compile_cached("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64, int64)")
-def show_needless_entries(ledger, books, search, limits, begin, end):  # type: ignore[no-untyped-def]
+def show_needless_entries(ledger, books, search, limits, begin, end):
     """Show each of some blanked entries again, from the last to the first, where no rule comes of it; how many."""
     kept_entries, list_places, tally = search.entries, search.list_places, search.tally
     width, total = ledger.codes.shape[1], books.total
@@ -88,7 +88,7 @@ def show_needless_entries(ledger, books, search, limits, begin, end):  # type: i
 
 
 @compile_cached("int64(RuleLedger, RuleBooks, KeptEntries, RuleLimits)")
-def _find_most_useful_entry(ledger, books, search, limits):  # type: ignore[no-untyped-def]
+def _find_most_useful_entry(ledger, books, search, limits):
     """The entry that does most against the open rules, each row counted 1 / (rows that must go); ties at random."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, middle, rows = ledger.antecedents, ledger.row_start, ledger.middle, ledger.rows
@@ -138,7 +138,7 @@ def _find_most_useful_entry(ledger, books, search, limits):  # type: ignore[no-u
 
 
 @compile_cached("int64(RuleLedger, RuleBooks, uint64[::1], int64)")
-def _draw_related_entry(ledger, books, seed, row):  # type: ignore[no-untyped-def]
+def _draw_related_entry(ledger, books, seed, row):
     """A blanked entry that has to do with what is open: in the same row, or in a row of an open rule; −1 if none."""
     codes, columns, start = ledger.codes, ledger.columns, ledger.start
     items, row_start, rows = ledger.items, ledger.row_start, ledger.rows
@@ -167,7 +167,7 @@ def _draw_related_entry(ledger, books, seed, row):  # type: ignore[no-untyped-de
 
 
 @compile_cached("boolean(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64[::1])")
-def _try_move(ledger, books, search, limits, did):  # type: ignore[no-untyped-def]
+def _try_move(ledger, books, search, limits, did):
     """One move; whether it was kept. `did` has room for the entries that are turned."""
     kept_entries, list_places, tally, seed = search.entries, search.list_places, search.tally, search.seed
     width, total = ledger.codes.shape[1], books.total
@@ -210,7 +210,7 @@ def _try_move(ledger, books, search, limits, did):  # type: ignore[no-untyped-de
 
 
 @compile_cached("void(RuleLedger, RuleBooks, KeptEntries, RuleLimits, int64)")
-def improve_by_moves(ledger, books, search, limits, moves):  # type: ignore[no-untyped-def]
+def improve_by_moves(ledger, books, search, limits, moves):
     """Try this number of moves; no rule is open before, and none after."""
     tally = search.tally
     did = np.zeros(2 * LARGEST_MOVE + 2, dtype=np.int64)

@@ -62,7 +62,7 @@ class EntryWeighing(NamedTuple):
 
 
 @compile_cached("int64(int32[:,::1], int64, int64, RuleLimits)")
-def count_needed_rows(rules, rule, side, limits):  # type: ignore[no-untyped-def]
+def count_needed_rows(rules, rule, side, limits):
     """How many rows with y must go from one side of an open rule until it is closed, if only such rows go."""
     top, bottom = limits.numerator, limits.denominator
     rows, fits = np.int64(rules[rule, side]), np.int64(rules[rule, side + 1])
@@ -75,7 +75,7 @@ def count_needed_rows(rules, rule, side, limits):  # type: ignore[no-untyped-def
 
 
 @compile_cached("int64(int32[:,::1], int64, int64, RuleLimits, EntryWeighing)")
-def compute_row_share(rules, rule, side, limits, options):  # type: ignore[no-untyped-def]
+def compute_row_share(rules, rule, side, limits, options):
     """What one row counts for, on one side of an open rule."""
     if options.by_need:
         return UNIT_WEIGHT // count_needed_rows(rules, rule, side, limits)
@@ -83,7 +83,7 @@ def compute_row_share(rules, rule, side, limits, options):  # type: ignore[no-un
 
 
 @compile_cached("void(int64[::1], int64[::1], uint8[::1], int64, int64)")
-def _add_weight(weight, largest, stale, entry, increment):  # type: ignore[no-untyped-def]
+def _add_weight(weight, largest, stale, entry, increment):
     block = entry // WEIGHT_BLOCK
     old_weight = weight[entry]
     weight[entry] = old_weight + increment
@@ -94,7 +94,7 @@ def _add_weight(weight, largest, stale, entry, increment):  # type: ignore[no-un
 
 
 @compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, int64, EntryWeighing)")
-def _spread_rule_weight(ledger, books, weights, rule, public, hidden_share, options):  # type: ignore[no-untyped-def]
+def _spread_rule_weight(ledger, books, weights, rule, public, hidden_share, options):
     """Add to the entries of a rule's rows: so much where y is public, so much where it is hidden."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, row_start, middle, rows = ledger.antecedents, ledger.row_start, ledger.middle, ledger.rows
@@ -120,7 +120,7 @@ def _spread_rule_weight(ledger, books, weights, rule, public, hidden_share, opti
 
 
 @compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, RuleLimits, EntryWeighing)")
-def _renew_rule_shares(ledger, books, weights, rule, limits, options):  # type: ignore[no-untyped-def]
+def _renew_rule_shares(ledger, books, weights, rule, limits, options):
     """Bring the shares of a rule whose counts changed into the weights, unless they hardly drifted."""
     rules, shares = books.rules, weights.shares
     public, hidden_share = np.int64(0), np.int64(0)
@@ -153,14 +153,14 @@ def _renew_rule_shares(ledger, books, weights, rule, limits, options):  # type: 
 
 
 @compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, RuleLimits, EntryWeighing)")
-def weigh_rules(ledger, books, weights, begin, end, limits, options):  # type: ignore[no-untyped-def]
+def weigh_rules(ledger, books, weights, begin, end, limits, options):
     """Bring the shares of some rules into the weights."""
     for rule in range(begin, end):
         _renew_rule_shares(ledger, books, weights, rule, limits, options)
 
 
 @compile_cached("int64(EntryWeights)")
-def _find_heaviest_entry(weights):  # type: ignore[no-untyped-def]
+def _find_heaviest_entry(weights):
     """The entry of largest weight, of equal ones the first; −1 if none has any."""
     weight, largest, stale = weights.weight, weights.largest, weights.stale
     top = np.int64(0)
@@ -184,7 +184,7 @@ def _find_heaviest_entry(weights):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(RuleLedger, RuleBooks, EntryWeights, int64, int64, EntryWeighing)")
-def _blank_entry(ledger, books, weights, row, column, options):  # type: ignore[no-untyped-def]
+def _blank_entry(ledger, books, weights, row, column, options):
     """Blank an entry: its row no longer counts for the rules that need the entry, in counts and in weights."""
     codes, columns, start, items = ledger.codes, ledger.columns, ledger.start, ledger.items
     antecedents, of_row_start, of_row = ledger.antecedents, ledger.of_row_start, ledger.of_row
@@ -228,7 +228,7 @@ def _blank_entry(ledger, books, weights, row, column, options):  # type: ignore[
 @compile_cached(
     "int64(RuleLedger, RuleBooks, EntryWeights, RuleLimits, EntryWeighing, int64[::1], int32[:,::1], int64, int64)"
 )
-def blank_heaviest(ledger, books, weights, limits, options, log, reasons, blanked_count, most):  # type: ignore[no-untyped-def]
+def blank_heaviest(ledger, books, weights, limits, options, log, reasons, blanked_count, most):
     """Pass after pass, the entries of largest weight, until no rule is open or `most` are blanked; returns their count.
 
     `log` takes the entries in their order, `reasons` what each was blanked for. A pass blanks as many as `options`
@@ -271,7 +271,7 @@ def blank_heaviest(ledger, books, weights, limits, options, log, reasons, blanke
 
 
 @compile_cached("int64(RuleLedger, RuleBooks, RuleLimits, int64[::1], uint8[::1])")
-def pack_open_rules(ledger, books, limits, order, used_turns):  # type: ignore[no-untyped-def]
+def pack_open_rules(ledger, books, limits, order, used_turns):
     """What it takes to close open rules no two of which share an entry, looked at in this order.
 
     Whatever closes a rule blanks at least as many entries of its rows as must go from one of its sides.

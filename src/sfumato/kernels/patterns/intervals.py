@@ -38,7 +38,7 @@ class KeptIntervals(NamedTuple):
 
 
 @compile_cached("void(ItemIntervals, KeptIntervals, int64, int64, uint8[::1])")
-def keep_widest(intervals, lists, begin, end, kept_mask):  # type: ignore[no-untyped-def]
+def keep_widest(intervals, lists, begin, end, kept_mask):
     """Mark in `kept_mask` which intervals from `begin` up to `end` lie inside none; wider ones come first."""
     inner, outer, offsets, codes = intervals.inner, intervals.outer, intervals.offsets, intervals.codes
     head, count, owner, next_entry, state = lists.head, lists.counts, lists.owner, lists.next_entry, lists.state

@@ -20,7 +20,7 @@ RECORD_WIDTH = 7
 
 
 @compile_cached("int64(int64[::1], int32[::1], int64, int32)")
-def _find_child(first_child, items, node, item):  # type: ignore[no-untyped-def]
+def _find_child(first_child, items, node, item):
     low, high = first_child[node], first_child[node + 1]
     while low < high:
         middle = (low + high) >> 1
@@ -32,7 +32,7 @@ def _find_child(first_child, items, node, item):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64[:,::1](int64[:,::1], int64, int64, int64, int64, int64, int64, int64, int64)")
-def _record_pattern(out, count, kind, node, item, mask, other, least, most):  # type: ignore[no-untyped-def]
+def _record_pattern(out, count, kind, node, item, mask, other, least, most):
     if count == out.shape[0]:
         larger = np.empty((2 * count, out.shape[1]), dtype=np.int64)
         larger[:count] = out
@@ -48,7 +48,7 @@ def _record_pattern(out, count, kind, node, item, mask, other, least, most):  # 
 
 
 @compile_cached("int64(int64[::1], int32[::1], int64[::1], int64, int64, int64, int32)")
-def _join_item(first_child, items, subsets, nodes, target, depth, item):  # type: ignore[no-untyped-def]
+def _join_item(first_child, items, subsets, nodes, target, depth, item):
     """The node of every subset with the item added; 0 if all are known, 1 if all but the whole set, else 2."""
     size = np.int64(1) << depth
     for mask in range(size - 2, -1, -1):
@@ -61,7 +61,7 @@ def _join_item(first_child, items, subsets, nodes, target, depth, item):  # type
 
 
 @compile_cached("void(int64[::1], int64, int64)")
-def _count_exactly(counts, nodes, depth):  # type: ignore[no-untyped-def]
+def _count_exactly(counts, nodes, depth):
     """From "at least these items" to "exactly these"."""
     size = np.int64(1) << depth
     step = np.int64(1)
@@ -73,7 +73,7 @@ def _count_exactly(counts, nodes, depth):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64[:,::1](int64[:,::1], int64[::1], int64, int64, int32, int64[::1], int8[::1], int64, int64)")
-def _bound_unknown_set(out, count, depth, node, item, exact, odd, k, ceiling):  # type: ignore[no-untyped-def]
+def _bound_unknown_set(out, count, depth, node, item, exact, odd, k, ceiling):
     """What is forced at a set of unknown support s, given every pattern of it at s = 0."""
     size = np.int64(1) << (depth + 1)
     full = size - 1
@@ -108,7 +108,7 @@ def _bound_unknown_set(out, count, depth, node, item, exact, odd, k, ceiling):  
 
 
 @compile_cached("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64, int64, int64[::1], int64[::1], int64)")
-def _fill_known_set(out, count, supports, nodes, depth, subsets, exact, k):  # type: ignore[no-untyped-def]
+def _fill_known_set(out, count, supports, nodes, depth, subsets, exact, k):
     """Fill in the next level's rooms for a set whose subsets are all known, and what is small of it."""
     size = np.int64(1) << depth
     target = 2 * size - 1
@@ -129,7 +129,7 @@ def _fill_known_set(out, count, supports, nodes, depth, subsets, exact, k):  # t
 @compile_cached(
     "int64[:,::1](int64[::1], int32[::1], int64[::1], int64, int64, int64, int64, int64[::1], int64[::1], int8[::1])"
 )
-def find_small_patterns(first_child, items, supports, top, k, border, ceiling, subsets, exact, odd):  # type: ignore[no-untyped-def]
+def find_small_patterns(first_child, items, supports, top, k, border, ceiling, subsets, exact, odd):
     """Records of every set whose first item is that of `top`, a child of node 0.
 
     `border` 0 looks at known sets alone, 1 also at unknown ones whose proper subsets are all known. `ceiling` is the

@@ -16,7 +16,7 @@ _OFFSETS = "Array(int64, 1, 'C', readonly=True)"
 
 
 @compile_cached(f"void({_CODES}, {_OFFSETS}, {_OFFSETS}, boolean[::1], int64, int64[::1])")
-def count_arches(codes, element_offsets, offsets, is_member, members, arches):  # type: ignore[no-untyped-def]
+def count_arches(codes, element_offsets, offsets, is_member, members, arches):
     """Count the arches of each sequence over the items that are members; an element is part of one arch only."""
     seen_serials = np.zeros(is_member.shape[0], dtype=np.int64)
     serial = np.int64(0)

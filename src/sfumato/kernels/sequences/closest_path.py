@@ -72,7 +72,7 @@ class PathSearch(NamedTuple):
 
 
 @part
-def _rate_path(common, depth, support):  # type: ignore[no-untyped-def]
+def _rate_path(common, depth, support):
     """A number that is higher for what wins: longest in common, then shortest path, then most support."""
     shortness = np.uint64(MOST_LEVELS) - np.uint64(depth)
     return np.uint64(common) << np.uint64(47) | shortness << np.uint64(30) | np.uint64(support)
@@ -86,13 +86,13 @@ class _PathBound(NamedTuple):
 
 
 @part
-def _rate_hope(hope, depth, top):  # type: ignore[no-untyped-def]
+def _rate_hope(hope, depth, top):
     """The best rating that a path below a node can have: each level that matches makes it longer, and there is one."""
     return _rate_path(hope.most, np.uint64(depth) + max(hope.most - hope.common, np.uint64(1)), top)
 
 
 @part
-def _leave_firsts(search, levels, words):  # type: ignore[no-untyped-def]
+def _leave_firsts(search, levels, words):
     """Note the positions that `levels` levels leave over."""
     for word in range(words):
         taken_count = levels - 64 * (words - 1 - word)
@@ -104,7 +104,7 @@ def _leave_firsts(search, levels, words):  # type: ignore[no-untyped-def]
 
 
 @part
-def _move_row(search, entry, end, words, most):  # type: ignore[no-untyped-def]
+def _move_row(search, entry, end, words, most):
     """Copy a row to the end of a list; `most` is what the levels below can match."""
     if words == 1:
         row = search.rows[entry]
@@ -120,7 +120,7 @@ def _move_row(search, entry, end, words, most):  # type: ignore[no-untyped-def]
 
 
 @part
-def _extend_row(search, entry, end, masks, words, most):  # type: ignore[no-untyped-def]
+def _extend_row(search, entry, end, masks, words, most):
     """Compute the row of a node from its parent's, and put it at the end of a list."""
     if words == 1:
         row, mask = search.rows[entry], search.masks[masks]
@@ -141,7 +141,7 @@ def _extend_row(search, entry, end, masks, words, most):  # type: ignore[no-unty
 
 
 @part
-def _narrow_list(search, depth, levels, words):  # type: ignore[no-untyped-def]
+def _narrow_list(search, depth, levels, words):
     """Keep in the list those for which a path with at most `levels` levels below the node can win; returns its end."""
     _leave_firsts(search, levels, words)
     end = search.begins[depth]
@@ -155,7 +155,7 @@ def _narrow_list(search, depth, levels, words):  # type: ignore[no-untyped-def]
 
 
 @part
-def _extend_list(tree, node, count, words, search):  # type: ignore[no-untyped-def]
+def _extend_list(tree, node, count, words, search):
     """Let the path to a node win where it does, and list who may find a better one below it; returns the list's end."""
     level, height = np.int64(tree.levels[node]), np.int64(tree.heights[node])
     depth, top, number = np.int64(tree.depths[node]), np.int64(tree.tops[node]), np.int64(tree.nodes[node])
@@ -176,7 +176,7 @@ def _extend_list(tree, node, count, words, search):  # type: ignore[no-untyped-d
 
 
 @part
-def _search_lists(tree, count, words, search):  # type: ignore[no-untyped-def]
+def _search_lists(tree, count, words, search):
     """Find the best path of each of `count` sequences."""
     search.stops[0] = tree.labels.shape[0]
     node = np.int64(1)
@@ -198,7 +198,7 @@ def _search_lists(tree, count, words, search):  # type: ignore[no-untyped-def]
 
 
 @part
-def _fill_lists(cut, first, last, words, search):  # type: ignore[no-untyped-def]
+def _fill_lists(cut, first, last, words, search):
     """Take some sequences; what each starts with is its best path so far."""
     count = last - first
     for number in range(first, last):
@@ -218,7 +218,7 @@ def _fill_lists(cut, first, last, words, search):  # type: ignore[no-untyped-def
 
 
 @part
-def _empty_lists(cut, first, last, words, search):  # type: ignore[no-untyped-def]
+def _empty_lists(cut, first, last, words, search):
     """Forget the sequences."""
     for number in range(first, last):
         for position in range(cut.offsets[number], cut.offsets[number + 1]):
@@ -228,7 +228,7 @@ def _empty_lists(cut, first, last, words, search):  # type: ignore[no-untyped-de
 
 
 @compile_cached("void(SearchTree, CutSequences, PathSearch, int64, int64, int64[::1])", allocates=False)
-def find_closest_paths(tree, cut, search, first, last, closest):  # type: ignore[no-untyped-def]
+def find_closest_paths(tree, cut, search, first, last, closest):
     """The last node of the winning path of each sequence; the root if no path has anything in common with it.
 
     `tree` is the prefix tree, or one without labels that none of the sequences has. Of those that win, the first in

@@ -23,7 +23,7 @@ class LabelPairs(NamedTuple):
 
 
 @compile_cached("boolean(int32[::1], int64, int64, int32[::1], int64, int64)")
-def _is_within(labels, begin, end, outer, outer_begin, outer_end):  # type: ignore[no-untyped-def]
+def _is_within(labels, begin, end, outer, outer_begin, outer_end):
     """Whether one sequence is a subsequence of another."""
     position = outer_begin
     for inner in range(begin, end):
@@ -36,7 +36,7 @@ def _is_within(labels, begin, end, outer, outer_begin, outer_end):  # type: igno
 
 
 @compile_cached("void(LabelPairs, uint64[:,::1], int64, int64, int64[::1])")
-def measure_common_lengths(pairs, masks, first, last, lengths):  # type: ignore[no-untyped-def]
+def measure_common_lengths(pairs, masks, first, last, lengths):
     """The length of each pair's longest common subsequence; `masks` has a row of zeros for each label."""
     row = np.empty(masks.shape[1], dtype=np.uint64)
     unit = np.uint64(1)

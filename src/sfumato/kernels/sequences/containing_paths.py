@@ -28,7 +28,7 @@ class PathTree(NamedTuple):
 
 
 @compile_cached("void(PathTree, int32[::1], int64[::1], int64, int64, int64, int64[::1])")
-def count_containing_paths(tree, labels, offsets, first, last, limit, counts):  # type: ignore[no-untyped-def]
+def count_containing_paths(tree, labels, offsets, first, last, limit, counts):
     """How many sequences that end in the tree contain each of some others; counting stops at `limit`."""
     deepest = tree.depths.max()
     matched_counts = np.zeros(deepest + 1, dtype=np.int64)

@@ -23,7 +23,7 @@ class PatternCodes(NamedTuple):
 
 
 @compile_cached("boolean(Array(int32, 1, 'C', readonly=True), int64, int64, int32[::1], int64, int64)")
-def _holds_codes(codes, begin, end, wanted_codes, first, stop):  # type: ignore[no-untyped-def]
+def _holds_codes(codes, begin, end, wanted_codes, first, stop):
     """Whether rising codes hold some other rising codes."""
     for index in range(first, stop):
         while begin < end and codes[begin] < wanted_codes[index]:
@@ -40,7 +40,7 @@ SEQUENCES = (
 
 
 @compile_cached(f"void({SEQUENCES}, PatternCodes, uint8[::1])")
-def match_free_rows(offsets, element_offsets, codes, pattern, flags):  # type: ignore[no-untyped-def]
+def match_free_rows(offsets, element_offsets, codes, pattern, flags):
     """Set the flag of each row that holds the pattern, whose limits are none: the leftmost match is enough."""
     count = pattern.starts.shape[0] - 1
     for row in range(offsets.shape[0] - 1):
@@ -61,7 +61,7 @@ def match_free_rows(offsets, element_offsets, codes, pattern, flags):  # type: i
 
 
 @compile_cached(f"void({SEQUENCES}, PatternCodes, int32[::1], uint8[::1])")
-def match_rows(offsets, element_offsets, codes, pattern, latest, flags):  # type: ignore[no-untyped-def]
+def match_rows(offsets, element_offsets, codes, pattern, latest, flags):
     """Set the flag of each row that holds the pattern; `latest` has room for two rows.
 
     For each element of a row and each element of the pattern in turn, `latest` is the latest position at which a match

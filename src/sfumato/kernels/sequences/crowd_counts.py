@@ -29,7 +29,7 @@ class SpelledRows(NamedTuple):
 
 
 @compile_cached("boolean(SpelledRows, int64, SpelledRows, int64)")
-def is_element_inside(inner, element, outer, other):  # type: ignore[no-untyped-def]
+def is_element_inside(inner, element, outer, other):
     """Whether every item of an element is in another one."""
     position, end = outer.element_offsets[other], outer.element_offsets[other + 1]
     for index in range(inner.element_offsets[element], inner.element_offsets[element + 1]):
@@ -42,7 +42,7 @@ def is_element_inside(inner, element, outer, other):  # type: ignore[no-untyped-
 
 
 @compile_cached("boolean(SpelledRows, int64, SpelledRows, int64)")
-def is_contained(inner, row, outer, other):  # type: ignore[no-untyped-def]
+def is_contained(inner, row, outer, other):
     """Whether a sequence of `inner` is a subsequence of one of `outer`."""
     if inner.marks[row] & ~outer.marks[other]:
         return False
@@ -58,7 +58,7 @@ def is_contained(inner, row, outer, other):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("boolean(SpelledRows, int64, SpelledRows, int64)")
-def is_list_contained(inner, row, outer, other):  # type: ignore[no-untyped-def]
+def is_list_contained(inner, row, outer, other):
     """The same where all elements are single items."""
     if inner.marks[row] & ~outer.marks[other]:
         return False
@@ -74,7 +74,7 @@ def is_list_contained(inner, row, outer, other):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("boolean(int32[::1], int64, int64, int64)")
-def is_repeated(numbers, begin, other, length):  # type: ignore[no-untyped-def]
+def is_repeated(numbers, begin, other, length):
     """Whether some numbers stand in another place, too."""
     for step in range(length):  # noqa: SIM110  (a generator does not compile)
         if numbers[begin + step] != numbers[other + step]:
@@ -83,7 +83,7 @@ def is_repeated(numbers, begin, other, length):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(int32[::1], Array(int64, 1, 'C', readonly=True), int64[::1], int64[::1])")
-def find_first_equals(numbers, bounds, slots, firsts):  # type: ignore[no-untyped-def]
+def find_first_equals(numbers, bounds, slots, firsts):
     """For each row the first that is equal to it; `slots` are -1, a power of two of them, more than there are rows."""
     for row in range(firsts.shape[0]):
         begin, length = bounds[row], bounds[row + 1] - bounds[row]
@@ -103,7 +103,7 @@ def find_first_equals(numbers, bounds, slots, firsts):  # type: ignore[no-untype
 
 
 @compile_cached("void(int32[::1], int64[::1], int64[::1], int64, uint64[::1])")
-def pack_beginnings(numbers, begins, ends, width, keys):  # type: ignore[no-untyped-def]
+def pack_beginnings(numbers, begins, ends, width, keys):
     """The first numbers of each row as one word that is ordered like them."""
     for row in range(begins.shape[0]):
         key = np.uint64(0)
@@ -114,7 +114,7 @@ def pack_beginnings(numbers, begins, ends, width, keys):  # type: ignore[no-unty
 
 
 @compile_cached("int64(SpelledRows, int64[::1], SpelledRows, int64[::1], int64, int64, int64)")
-def count_least_containing(inner, candidates, outer, starts, first, last, least):  # type: ignore[no-untyped-def]
+def count_least_containing(inner, candidates, outer, starts, first, last, least):
     """The smallest number of `outer` sequences that contain a candidate, or `least` if none has fewer.
 
     A candidate is done as soon as it is contained in as many as the smallest so far; `starts` says where in `outer`
@@ -136,7 +136,7 @@ def count_least_containing(inner, candidates, outer, starts, first, last, least)
 
 
 @compile_cached("void(SpelledRows, SpelledRows, int64[::1], boolean[::1])")
-def compare_rows(inner, outer, owners, contained_mask):  # type: ignore[no-untyped-def]
+def compare_rows(inner, outer, owners, contained_mask):
     """Whether each sequence is a subsequence of its owner among the others."""
     for row in range(len(contained_mask)):
         contained_mask[row] = is_contained(inner, row, outer, owners[row])

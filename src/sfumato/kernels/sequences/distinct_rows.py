@@ -24,7 +24,7 @@ class DistinctRows(NamedTuple):
 
 
 @part
-def _hash_row(codes, begin, end):  # type: ignore[no-untyped-def]
+def _hash_row(codes, begin, end):
     hash_value = np.uint64(end - begin)
     for position in range(begin, end):
         hash_value = (hash_value ^ np.uint64(np.uint32(codes[position]))) * np.uint64(0x9E3779B97F4A7C15)
@@ -33,7 +33,7 @@ def _hash_row(codes, begin, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _is_equal(codes, begin, end, other, other_end):  # type: ignore[no-untyped-def]
+def _is_equal(codes, begin, end, other, other_end):
     if end - begin != other_end - other:
         return False
     for step in range(end - begin):  # noqa: SIM110  (a generator does not compile)
@@ -43,7 +43,7 @@ def _is_equal(codes, begin, end, other, other_end):  # type: ignore[no-untyped-d
 
 
 @compile_cached("DistinctRows(Array(int32, 1, 'C', readonly=True), Array(int64, 1, 'C', readonly=True))")
-def find_distinct_rows(codes, offsets):  # type: ignore[no-untyped-def]
+def find_distinct_rows(codes, offsets):
     """Row i is ``codes[offsets[i]:offsets[i + 1]]``."""
     rows = offsets.shape[0] - 1
     slots = 2

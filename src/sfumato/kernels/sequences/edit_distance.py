@@ -20,7 +20,7 @@ class LabelRows(NamedTuple):
 
 
 @part
-def _measure_short(original, first, first_end, published_rows, other, other_end, masks):  # type: ignore[no-untyped-def]
+def _measure_short(original, first, first_end, published_rows, other, other_end, masks):
     """The distance of a stretch from one of 1 to 64 labels, a column of the dynamic program at a time (Hyyrö 2003)."""
     unit = np.uint64(1)
     for position in range(other, other_end):
@@ -41,7 +41,7 @@ def _measure_short(original, first, first_end, published_rows, other, other_end,
 
 
 @compile_cached("void(LabelRows, LabelRows, int64[::1], int64[::1], uint64[::1], int64[::1])")
-def measure_edit_distances(original, published_rows, owners, costs, masks, distances):  # type: ignore[no-untyped-def]
+def measure_edit_distances(original, published_rows, owners, costs, masks, distances):
     """The distance of each published sequence from its owner's; `costs` has room for the longest and one more.
 
     `masks` has a zero for each label. Equal beginnings and ends cost nothing and are passed over: most releases change

@@ -29,7 +29,7 @@ class ComparedRows(NamedTuple):
 
 
 @compile_cached("int64(ComparedRows, int64, uint64[:,::1], uint64[::1])")
-def _measure_row(rows, row, masks, steps):  # type: ignore[no-untyped-def]
+def _measure_row(rows, row, masks, steps):
     """The length for one sequence; `masks` has a row of zeros for each number, and gets them back."""
     unit = np.uint64(1)
     begin, end = rows.original_offsets[rows.owners[row]], rows.original_offsets[rows.owners[row] + 1]
@@ -65,7 +65,7 @@ def _measure_row(rows, row, masks, steps):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(ComparedRows, uint64[:,::1], int64, int64)")
-def count_kept_elements(rows, masks, first, last):  # type: ignore[no-untyped-def]
+def count_kept_elements(rows, masks, first, last):
     """How many elements some published sequences have in common with their originals, in order."""
     steps = np.zeros(masks.shape[1], dtype=np.uint64)
     kept_count = np.int64(0)

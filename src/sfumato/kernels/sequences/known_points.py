@@ -48,7 +48,7 @@ class RowIndex(NamedTuple):
 
 
 @compile_cached(f"RowIndex({SEQUENCES}, int64)")
-def index_rows(offsets, element_offsets, codes, items):  # type: ignore[no-untyped-def]
+def index_rows(offsets, element_offsets, codes, items):
     """The rows of each item, each row once, and the items of each row."""
     bounds = np.zeros(items + 1, dtype=np.int64)
     latest = np.full(items, -1, dtype=np.int64)
@@ -75,7 +75,7 @@ def index_rows(offsets, element_offsets, codes, items):  # type: ignore[no-untyp
 
 
 @part
-def count_held(offsets, element_offsets, codes, masks, row, all_points, is_ordered):  # type: ignore[no-untyped-def]
+def count_held(offsets, element_offsets, codes, masks, row, all_points, is_ordered):
     """How many points a row holds; `masks` has a bit for each point of an item."""
     zero = np.uint64(0)
     open_points, seen_points = all_points, zero
@@ -93,7 +93,7 @@ def count_held(offsets, element_offsets, codes, masks, row, all_points, is_order
 
 
 @part
-def _find_rarest(traces, begin, end, index):  # type: ignore[no-untyped-def]
+def _find_rarest(traces, begin, end, index):
     """The item among some points that the fewest rows hold."""
     rarest = traces.points[begin]
     for position in range(begin, end):
@@ -104,7 +104,7 @@ def _find_rarest(traces, begin, end, index):  # type: ignore[no-untyped-def]
 
 
 @part
-def _mark_points(traces, begin, end, masks):  # type: ignore[no-untyped-def]
+def _mark_points(traces, begin, end, masks):
     """Give each point a bit in the mask of its item; returns the bits that a sketch has for these items."""
     sketch = np.uint64(0)
     for position in range(begin, end):
@@ -118,7 +118,7 @@ def _mark_points(traces, begin, end, masks):  # type: ignore[no-untyped-def]
 @compile_cached(
     f"void({SEQUENCES}, int64[::1], RowIndex, KnownTraces, boolean, int64, uint64[::1], BestRows)", allocates=False
 )
-def find_best_rows(offsets, element_offsets, codes, weights, index, traces, is_ordered, limit, masks, best):  # type: ignore[no-untyped-def]
+def find_best_rows(offsets, element_offsets, codes, weights, index, traces, is_ordered, limit, masks, best):
     """Fill in the best rows; `weights` says how many sequences each stands for, `masks` has a zero for each item.
 
     In order, the points that a sequence holds are its longest common subsequence with them, one bit a point (Hyyrö

@@ -37,7 +37,7 @@ def mark_rows(labels: Codes, offsets: Ints, bits: Words) -> Words:
 
 
 @compile_cached(f"void({_CODES}, {_INTS}, {_INTS}, {_INTS}, int32[::1])", allocates=False)
-def _copy_rows(labels, offsets, rows, selected_offsets, target):  # type: ignore[no-untyped-def]
+def _copy_rows(labels, offsets, rows, selected_offsets, target):
     for number in range(rows.shape[0]):
         begin, start = offsets[rows[number]], selected_offsets[number]
         for step in range(selected_offsets[number + 1] - start):
@@ -45,7 +45,7 @@ def _copy_rows(labels, offsets, rows, selected_offsets, target):  # type: ignore
 
 
 @compile_cached(f"void({_CODES}, {_INTS}, uint64[::1], uint64[::1])", allocates=False)
-def _mark_rows(labels, offsets, bits, marks):  # type: ignore[no-untyped-def]
+def _mark_rows(labels, offsets, bits, marks):
     for row in range(marks.shape[0]):
         row_bits = np.uint64(0)
         for position in range(offsets[row], offsets[row + 1]):
@@ -54,7 +54,7 @@ def _mark_rows(labels, offsets, bits, marks):  # type: ignore[no-untyped-def]
 
 
 @compile_cached(f"void({_CODES}, {_INTS}, {_INTS}, {_INTS}, int32[::1])", allocates=False)
-def spell_rows(labels, parents, nodes, offsets, target):  # type: ignore[no-untyped-def]
+def spell_rows(labels, parents, nodes, offsets, target):
     """Write the labels from the root of a tree to each of some nodes."""
     for number in range(nodes.shape[0]):
         node = nodes[number]

@@ -43,7 +43,7 @@ class DrawnPoints(NamedTuple):
 
 
 @compile_cached("float64(int64, int64)")
-def choose(many, few):  # type: ignore[no-untyped-def]
+def choose(many, few):
     """In how many ways some can be chosen."""
     if few > many:
         return 0.0
@@ -54,7 +54,7 @@ def choose(many, few):  # type: ignore[no-untyped-def]
 
 
 @compile_cached(f"float64({SEQUENCES}, int64, DrawnPoints, MarkedItems, float64[::1])")
-def count_ordered_draws(offsets, element_offsets, codes, row, points, marked_items, ways):  # type: ignore[no-untyped-def]
+def count_ordered_draws(offsets, element_offsets, codes, row, points, marked_items, ways):
     """The ways to draw the points from a row in their order: sums of the chances of items in drawn elements."""
     many = points.codes.shape[0]
     ways[: many + 1] = 0.0
@@ -76,7 +76,7 @@ def count_ordered_draws(offsets, element_offsets, codes, row, points, marked_ite
 
 
 @compile_cached(f"float64({SEQUENCES}, int64, DrawnPoints, MarkedItems, float64[::1])")
-def count_unordered_draws(offsets, element_offsets, codes, row, points, marked_items, ways):  # type: ignore[no-untyped-def]
+def count_unordered_draws(offsets, element_offsets, codes, row, points, marked_items, ways):
     """The same in any order, as if each element gave one item: visits of each item, of which as many as are known.
 
     ``ways[total]`` sums the choices in which marks stand for `total` points; marks are then drawn one after another.
@@ -113,7 +113,7 @@ def count_unordered_draws(offsets, element_offsets, codes, row, points, marked_i
 
 
 @compile_cached(f"LikelyRow({SEQUENCES}, int64[::1], uint64[::1], uint64, DrawnPoints, MarkedItems, boolean, int64)")
-def find_likely_rows(  # type: ignore[no-untyped-def]
+def find_likely_rows(
     offsets, element_offsets, codes, weights, sketches, wanted_sketch, points, marked_items, is_ordered, own_row
 ):
     """The likeliest rows of a person: the share of all draws of this number of elements that gives the points.
@@ -143,7 +143,7 @@ def find_likely_rows(  # type: ignore[no-untyped-def]
 
 
 @compile_cached(f"LikelyRow({SEQUENCES}, int64[::1], int32[::1], uint64[::1], boolean, int64)")
-def find_short_rows(offsets, element_offsets, codes, weights, points, masks, is_ordered, own_row):  # type: ignore[no-untyped-def]
+def find_short_rows(offsets, element_offsets, codes, weights, points, masks, is_ordered, own_row):
     """The shortest of the rows that hold most of some points; `masks` gets a bit a point, and is left as it was."""
     many = points.shape[0]
     unit = np.uint64(1)
@@ -167,7 +167,7 @@ def find_short_rows(offsets, element_offsets, codes, weights, points, masks, is_
 
 
 @compile_cached("int64(DrawnPoints)")
-def _count_kinds(points):  # type: ignore[no-untyped-def]
+def _count_kinds(points):
     """Fill in the distinct points and how often each is known; returns how many there are."""
     kinds = np.int64(0)
     for point in range(points.codes.shape[0]):
@@ -182,7 +182,7 @@ def _count_kinds(points):  # type: ignore[no-untyped-def]
 
 
 @compile_cached(f"void({SEQUENCES}, int64[::1], uint64[::1], KnownTraces, MarkedItems, boolean, uint64[::1], BestRows)")
-def find_likeliest_rows(  # type: ignore[no-untyped-def]
+def find_likeliest_rows(
     offsets, element_offsets, codes, weights, sketches, traces, marked_items, is_ordered, masks, best
 ):
     """The likeliest rows of each person; where none can give all points, the shortest of those that hold most.
@@ -220,7 +220,7 @@ def find_likeliest_rows(  # type: ignore[no-untyped-def]
 
 
 @compile_cached(f"void({SEQUENCES}, int64[::1], KnownTraces, boolean, uint64[::1], BestRows)")
-def find_shortest_rows(offsets, element_offsets, codes, weights, traces, is_ordered, masks, best):  # type: ignore[no-untyped-def]
+def find_shortest_rows(offsets, element_offsets, codes, weights, traces, is_ordered, masks, best):
     """For each person, the shortest of the rows that hold most of the points."""
     for person in range(traces.own_rows.shape[0]):
         draws = traces.points[traces.offsets[person] : traces.offsets[person + 1]]

@@ -53,7 +53,7 @@ class MatchGrid(NamedTuple):
 
 
 @compile_cached("boolean(MarkedElements, int64, HiddenPattern, int64)")
-def _fits(elements, element, pattern, index):  # type: ignore[no-untyped-def]
+def _fits(elements, element, pattern, index):
     """Whether an element holds all items of one of the pattern's."""
     for wanted_index in range(pattern.offsets[index], pattern.offsets[index + 1]):
         is_held = False
@@ -65,7 +65,7 @@ def _fits(elements, element, pattern, index):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("MatchGrid(MarkedElements, int64, int64, HiddenPattern)")
-def lay_grid(elements, first, last, pattern):  # type: ignore[no-untyped-def]
+def lay_grid(elements, first, last, pattern):
     """Where the elements of a pattern fit in the sequence of the elements from `first` up to `last`."""
     places = np.empty(last - first, dtype=np.int64)
     count = 0
@@ -86,7 +86,7 @@ def lay_grid(elements, first, last, pattern):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("float64(MatchGrid, int64, int64, boolean, int64)")
-def _count_forward(grid, first, last, from_first, max_gap):  # type: ignore[no-untyped-def]
+def _count_forward(grid, first, last, from_first, max_gap):
     """Count matches within a span, all of them or those that start at its first position."""
     size = grid.fits.shape[0]
     for position in range(first, last):
@@ -109,7 +109,7 @@ def _count_forward(grid, first, last, from_first, max_gap):  # type: ignore[no-u
 
 
 @compile_cached("void(MatchGrid, int64, int64, int64)")
-def _count_backward(grid, first, last, max_gap):  # type: ignore[no-untyped-def]
+def _count_backward(grid, first, last, max_gap):
     """Count the ways to complete a match within a span, and add up the matches through each position."""
     size = grid.fits.shape[0]
     for position in range(first, last):
@@ -132,7 +132,7 @@ def _count_backward(grid, first, last, max_gap):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("float64(MatchGrid, HiddenPattern, boolean)")
-def count_in_grid(grid, pattern, counts_through):  # type: ignore[no-untyped-def]
+def count_in_grid(grid, pattern, counts_through):
     """How many matches there are; with `counts_through`, also how many go through each position."""
     count = grid.fits.shape[1]
     if count <= pattern.window:
@@ -152,7 +152,7 @@ def count_in_grid(grid, pattern, counts_through):  # type: ignore[no-untyped-def
 
 
 @compile_cached("void(MarkedElements, int64[::1], HiddenPattern, int64[::1], float64[::1])")
-def count_matches(elements, offsets, pattern, rows, totals):  # type: ignore[no-untyped-def]
+def count_matches(elements, offsets, pattern, rows, totals):
     """How many matches a pattern has in each of some sequences."""
     for index in range(len(rows)):
         row = rows[index]
@@ -161,7 +161,7 @@ def count_matches(elements, offsets, pattern, rows, totals):  # type: ignore[no-
 
 
 @compile_cached("float64(MarkedElements, int64, int64, HiddenPattern, float64[::1])")
-def weigh_items(elements, first, last, pattern, weights):  # type: ignore[no-untyped-def]
+def weigh_items(elements, first, last, pattern, weights):
     """Add to the weight of each item of a sequence how many matches need it; returns how many there are."""
     grid = lay_grid(elements, first, last, pattern)
     total = count_in_grid(grid, pattern, True)
@@ -180,7 +180,7 @@ def weigh_items(elements, first, last, pattern, weights):  # type: ignore[no-unt
 
 
 @compile_cached("float64(MarkedElements, int64, int64, HiddenPattern, float64[::1])")
-def weigh_single_items(elements, begin, end, pattern, weights):  # type: ignore[no-untyped-def]
+def weigh_single_items(elements, begin, end, pattern, weights):
     """The same for a sequence and a pattern of single items without limits, of the items from `begin` up to `end`.
 
     Only items of the pattern matter then, so that a sequence is read once and the rest is done with those. Sums are
@@ -216,7 +216,7 @@ def weigh_single_items(elements, begin, end, pattern, weights):  # type: ignore[
 
 
 @compile_cached("boolean(MarkedElements, int64, int64, HiddenPattern, int64[::1])")
-def find_match(elements, first, last, pattern, match):  # type: ignore[no-untyped-def]
+def find_match(elements, first, last, pattern, match):
     """The elements of one match, the one that starts last; returns whether there is any."""
     grid = lay_grid(elements, first, last, pattern)
     size, count = grid.fits.shape

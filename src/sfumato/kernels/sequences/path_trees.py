@@ -62,7 +62,7 @@ class NodeGroups(NamedTuple):
 
 
 @part
-def _find_group(groups, parent, label):  # type: ignore[no-untyped-def]
+def _find_group(groups, parent, label):
     """The child with a label, or 0."""
     child = groups.eldest[parent]
     while child and groups.labels[child] != label:
@@ -71,7 +71,7 @@ def _find_group(groups, parent, label):  # type: ignore[no-untyped-def]
 
 
 @part
-def _beats_group(tree, node, groups, group):  # type: ignore[no-untyped-def]
+def _beats_group(tree, node, groups, group):
     """Whether a node wins in its group."""
     if tree.depths[node] != groups.depths[group]:
         return tree.depths[node] < groups.depths[group]
@@ -81,7 +81,7 @@ def _beats_group(tree, node, groups, group):  # type: ignore[no-untyped-def]
 
 
 @part
-def _order_children(groups, count):  # type: ignore[no-untyped-def]
+def _order_children(groups, count):
     """Fill in heights, and put the highest children first: groups are linked again, from the lowest on."""
     groups.heads[:] = 0
     for group in range(count - 1, 0, -1):
@@ -99,7 +99,7 @@ def _order_children(groups, count):  # type: ignore[no-untyped-def]
 
 
 @part
-def _lay_out_groups(groups, merged_tree):  # type: ignore[no-untyped-def]
+def _lay_out_groups(groups, merged_tree):
     """Put the groups in preorder."""
     position, level, group = np.int64(1), np.int64(1), np.int64(groups.eldest[0])
     while group:
@@ -123,7 +123,7 @@ def _lay_out_groups(groups, merged_tree):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(SearchTree, boolean[::1], NodeGroups, SearchTree)", allocates=False)
-def merge_tree(tree, members, groups, merged_tree):  # type: ignore[no-untyped-def]
+def merge_tree(tree, members, groups, merged_tree):
     """Leave out the labels that are no members, and make one group of the nodes whose paths are then the same.
 
     Returns the number of groups.

@@ -16,7 +16,7 @@ _WEIGHTS = "Array(int64, 1, 'C', readonly=True)"
 
 
 @compile_cached(f"void({_CODES}, int64[::1], int64[::1], {_WEIGHTS}, int32[::1], int64[::1], int64[::1])")
-def count_sorted_patterns(codes, starts, ends, weights, patterns, offsets, counts):  # type: ignore[no-untyped-def]
+def count_sorted_patterns(codes, starts, ends, weights, patterns, offsets, counts):
     """Row i is ``codes[starts[i]:ends[i]]`` and occurs `weights[i]` times; patterns are cut by `offsets`."""
     count = starts.shape[0]
     rows, places = np.empty(2 * count + 1, dtype=np.int64), np.empty(2 * count + 1, dtype=np.int64)
@@ -35,7 +35,7 @@ def count_sorted_patterns(codes, starts, ends, weights, patterns, offsets, count
             and patterns[previous_start + shared_length] == patterns[first + shared_length]
         ):
             shared_length += 1
-        for depth in range(shared_length, length):  # type: ignore[assignment]
+        for depth in range(shared_length, length):  # type: ignore[assignment]  # numba's numbers are Python's here
             begin, end = begins[depth], begins[depth + 1]
             if 2 * end - begin > rows.shape[0]:
                 rows = np.concatenate((rows[:end], np.empty(2 * end, dtype=np.int64)))

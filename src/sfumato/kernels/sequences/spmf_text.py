@@ -43,12 +43,12 @@ class _Word(NamedTuple):
 
 
 @part
-def _is_blank(letter):  # type: ignore[no-untyped-def]
+def _is_blank(letter):
     return letter in (32, 9)
 
 
 @part
-def _read_word(raw, begin):  # type: ignore[no-untyped-def]
+def _read_word(raw, begin):
     """The word that begins at a byte, up to the next blank or line end."""
     end, size = begin, raw.shape[0]
     if raw[begin] == 45:  # a minus
@@ -70,9 +70,9 @@ def _read_word(raw, begin):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("PlainCounts(Array(uint8, 1, 'C', readonly=True), PlainSequences)")
-def parse_plain_sequences(raw, room):  # type: ignore[no-untyped-def]
+def parse_plain_sequences(raw, room):
     """Read one sequence from each line that is not empty."""
-    no_counts = PlainCounts(np.int64(0), np.int64(0), np.int64(0))  # type: ignore[arg-type]
+    no_counts = PlainCounts(np.int64(0), np.int64(0), np.int64(0))  # type: ignore[arg-type]  # numba's numbers are Python's here
     items, elements, sequences, position = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     room.element_offsets[0], room.offsets[0] = 0, 0
     is_open, is_closed = False, False  # a line has begun; its -2 was read
@@ -100,13 +100,13 @@ def parse_plain_sequences(raw, room):  # type: ignore[no-untyped-def]
         else:
             sequences, is_closed = sequences + 1, True
             room.offsets[sequences] = elements
-    return PlainCounts(items, elements, sequences) if is_closed or not is_open else no_counts  # type: ignore[arg-type]
+    return PlainCounts(items, elements, sequences) if is_closed or not is_open else no_counts  # type: ignore[arg-type]  # numba's numbers are Python's here
 
 
 @compile_cached(
     "void(Array(int32, 1, 'C', readonly=True), Array(int64, 1, 'C', readonly=True), uint8[::1], int64[::1], uint8[::1])"
 )
-def spell_sequences_of_items(codes, offsets, letters, bounds, text):  # type: ignore[no-untyped-def]
+def spell_sequences_of_items(codes, offsets, letters, bounds, text):
     """Write the letters of each item of each sequence, and those after the last item at its end."""
     text_end, last = np.int64(0), bounds.shape[0] - 2
     for row in range(offsets.shape[0] - 1):

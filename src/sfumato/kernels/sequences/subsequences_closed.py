@@ -52,12 +52,12 @@ class InsertionScratch(NamedTuple):
 
 
 @part
-def _read_rank(value):  # type: ignore[no-untyped-def]
+def _read_rank(value):
     return value if value >= 0 else ~value
 
 
 @part
-def _holds(rows, element, ranks, begin, end):  # type: ignore[no-untyped-def]
+def _holds(rows, element, ranks, begin, end):
     """Whether an element holds some rising items."""
     token, stop = rows.starts[element], rows.starts[element + 1]
     for index in range(begin, end):
@@ -71,7 +71,7 @@ def _holds(rows, element, ranks, begin, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _is_item_of(rank, ranks, begin, end):  # type: ignore[no-untyped-def]
+def _is_item_of(rank, ranks, begin, end):
     for index in range(begin, end):  # noqa: SIM110  (a generator does not compile)
         if _read_rank(ranks[index]) == rank:
             return True
@@ -79,7 +79,7 @@ def _is_item_of(rank, ranks, begin, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def split_elements(ranks, length, begins):  # type: ignore[no-untyped-def]
+def split_elements(ranks, length, begins):
     """Where each element of a pattern begins, and the end; returns how many there are."""
     count = np.int64(0)
     for index in range(length):
@@ -91,7 +91,7 @@ def split_elements(ranks, length, begins):  # type: ignore[no-untyped-def]
 
 
 @part
-def _match_both_ways(rows, row_begin, row_end, ranks, count, scratch, semi):  # type: ignore[no-untyped-def]
+def _match_both_ways(rows, row_begin, row_end, ranks, count, scratch, semi):
     """Where each element lies in the leftmost match, and in the rightmost one (inside the leftmost one if `semi`)."""
     begins, left, right = scratch.begins, scratch.left, scratch.right
     element = row_begin
@@ -109,7 +109,7 @@ def _match_both_ways(rows, row_begin, row_end, ranks, count, scratch, semi):  # 
 
 
 @part
-def _note(scratch, slot, serial, first_serial):  # type: ignore[no-untyped-def]
+def _note(scratch, slot, serial, first_serial):
     """Count a row for an item at a slot, once; returns how many rows there are by now."""
     if scratch.marks[slot] < first_serial:
         scratch.counts[slot] = 0
@@ -120,7 +120,7 @@ def _note(scratch, slot, serial, first_serial):  # type: ignore[no-untyped-def]
 
 
 @part
-def count_insertions(rows, row, ranks, count, scratch, semi, serial, first_serial):  # type: ignore[no-untyped-def]
+def count_insertions(rows, row, ranks, count, scratch, semi, serial, first_serial):
     """Count one row for every item that it lets be put into the pattern; returns the largest count."""
     row_begin = np.int64(rows.row_ends[row - 1]) if row else np.int64(0)
     row_end = np.int64(rows.row_ends[row])

@@ -81,7 +81,7 @@ CHILD_INDEX, STOP, TOP, END_FRAME = range(4)
 
 
 @part
-def _begin_tasks(search):  # type: ignore[no-untyped-def]
+def _begin_tasks(search):
     """Put the items that the search is to begin with on the stack, which has room for their entries."""
     state, rows, stack = search.state, search.rows, search.stack
     first, stop = state[FIRST_TASK], state[STOP_TASK]
@@ -104,7 +104,7 @@ def _begin_tasks(search):  # type: ignore[no-untyped-def]
 
 
 @part
-def _note_extension(search, extension, element, first_position, serial, pushes):  # type: ignore[no-untyped-def]
+def _note_extension(search, extension, element, first_position, serial, pushes):
     """Count an extension that ends at an element, or write its entry if it is frequent."""
     state, scratch, stack = search.state, search.scratch, search.stack
     is_new = scratch.seen_serials[extension] != serial
@@ -123,7 +123,7 @@ def _note_extension(search, extension, element, first_position, serial, pushes):
 
 
 @part
-def _find_farthest(search, entry):  # type: ignore[no-untyped-def]
+def _find_farthest(search, entry):
     """The last position that can continue the match of an entry."""
     state, stack = search.state, search.stack
     end_position = np.int64(search.rows.position_of[stack.elements[entry]])
@@ -131,7 +131,7 @@ def _find_farthest(search, entry):  # type: ignore[no-untyped-def]
 
 
 @part
-def _count_elements(search, element, last, farthest, serial):  # type: ignore[no-untyped-def]
+def _count_elements(search, element, last, farthest, serial):
     """Count the items of elements up to a position, each once a row; returns how much work that was."""
     rows, scratch, first_only = search.rows, search.scratch, search.state[FIRST_ONLY] != 0
     tokens, starts, position_of = rows.tokens, rows.starts, rows.position_of
@@ -149,7 +149,7 @@ def _count_elements(search, element, last, farthest, serial):  # type: ignore[no
 
 
 @part
-def _push_elements(search, element, last, farthest, serial, first_position):  # type: ignore[no-untyped-def]
+def _push_elements(search, element, last, farthest, serial, first_position):
     """Write the entries of extensions by the items of elements up to a position."""
     rows = search.rows
     while element < last and rows.position_of[element] <= farthest:
@@ -159,7 +159,7 @@ def _push_elements(search, element, last, farthest, serial, first_position):  # 
 
 
 @part
-def _follow_row(search, begin, end, pushes):  # type: ignore[no-untyped-def]
+def _follow_row(search, begin, end, pushes):
     """Note every extension by a new element, for one row's entries; returns how much work that was.
 
     A later entry never has an earlier beginning. So the entry before an element gives the latest beginning of a match
@@ -183,7 +183,7 @@ def _follow_row(search, begin, end, pushes):  # type: ignore[no-untyped-def]
 
 
 @part
-def _join_row(search, begin, end, last, pushes):  # type: ignore[no-untyped-def]
+def _join_row(search, begin, end, last, pushes):
     """Note every extension of the last element by an item after its last one, for one row's entries."""
     state, stack, rows = search.state, search.stack, search.rows
     serial = take_serial(state)
@@ -198,7 +198,7 @@ def _join_row(search, begin, end, last, pushes):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(EndSearch, int64, int64, int32, boolean)", allocates=False)
-def _visit_rows(search, begin, end, last, pushes):  # type: ignore[no-untyped-def]
+def _visit_rows(search, begin, end, last, pushes):
     """Note the extensions of a pattern in all its rows; returns how much work that was."""
     state, stack, row_of = search.state, search.stack, search.rows.row_of
     work = np.int64(0)
@@ -214,7 +214,7 @@ def _visit_rows(search, begin, end, last, pushes):  # type: ignore[no-untyped-de
 
 
 @compile_cached("boolean(EndSearch, int64, int64, int64, boolean, int64, int64)", allocates=False)
-def _can_take_item(search, begin, end, length, semi, limit, support):  # type: ignore[no-untyped-def]
+def _can_take_item(search, begin, end, length, semi, limit, support):
     """Whether one item more, not at the end, leaves the pattern in at least `limit` rows."""
     state, stack, rows = search.state, search.stack, search.rows
     count = split_elements(search.ranks, length, search.insertions.begins)
@@ -238,7 +238,7 @@ def _can_take_item(search, begin, end, length, semi, limit, support):  # type: i
 
 
 @part
-def _is_asked_for(search, begin, end, length, support):  # type: ignore[no-untyped-def]
+def _is_asked_for(search, begin, end, length, support):
     """Whether a pattern, its extensions counted, is of the kind that is asked for."""
     state, tally = search.state, search.scratch.tally
     limit = support if state[PATTERN_KIND] == CLOSED_PATTERNS else state[PATTERN_LEAST]
@@ -249,7 +249,7 @@ def _is_asked_for(search, begin, end, length, support):  # type: ignore[no-untyp
 
 
 @part
-def _open_children(search, begin, end, last, length):  # type: ignore[no-untyped-def]
+def _open_children(search, begin, end, last, length):
     """Make a frame of the frequent extensions, already counted; returns GROW if there is no room for it."""
     state, stack, scratch = search.state, search.stack, search.scratch
     depth, least = state[PATTERN_DEPTH], state[PATTERN_LEAST]
@@ -286,7 +286,7 @@ def _open_children(search, begin, end, last, length):  # type: ignore[no-untyped
 
 
 @part
-def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
+def _visit_pattern(search, child, length):
     """Count what extends a pattern, give it if it is asked for, and open its extensions; returns a status."""
     state, stack, rows, scratch = search.state, search.stack, search.rows, search.scratch
     begin, end, support = stack.begins[child], stack.ends[child], stack.supports[child]
@@ -325,7 +325,7 @@ def _visit_pattern(search, child, length):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(EndSearch)", allocates=False)
-def search_ends(search):  # type: ignore[no-untyped-def]
+def search_ends(search):
     """Visit what is on the stack until nothing is left, the buffer is full, an array too short, or work done."""
     state, frames = search.state, search.stack.frames
     if state[FIRST_TASK] < state[STOP_TASK]:

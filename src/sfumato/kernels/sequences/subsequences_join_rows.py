@@ -25,7 +25,7 @@ from sfumato.kernels.sequences.subsequences_prepare import OFFSETS, TOKENS, make
 
 
 @part
-def _fill_row(state, rows, begin, end, occurrence):  # type: ignore[no-untyped-def]
+def _fill_row(state, rows, begin, end, occurrence):
     """Fill in all that follows from the masks of a row's elements, the last first; returns the next occurrence."""
     later_items = np.uint64(0)
     for token in range(end - 1, begin - 1, -1):
@@ -47,7 +47,7 @@ def _fill_row(state, rows, begin, end, occurrence):  # type: ignore[no-untyped-d
 
 
 @part
-def _enter_row(rows, tasks, cursor, begin):  # type: ignore[no-untyped-def]
+def _enter_row(rows, tasks, cursor, begin):
     """Note the first element with each item of a row."""
     remaining_items = rows.followers[begin] | rows.masks[begin]
     token = begin
@@ -64,7 +64,7 @@ def _enter_row(rows, tasks, cursor, begin):  # type: ignore[no-untyped-def]
 
 
 @compile_cached(f"void(int64[::1], {TOKENS}, {OFFSETS}, JoinRows, JoinTasks, int64[::1])", allocates=False)
-def lay_joins(state, codes, element_offsets, offsets, rows, tasks, cursor):  # type: ignore[no-untyped-def]
+def lay_joins(state, codes, element_offsets, offsets, rows, tasks, cursor):
     """Turn all sequences into words and list the first elements with each item; `cursor` says where these begin."""
     token, occurrence = np.int64(0), np.int64(0)
     for row in range(offsets.shape[0] - 1):
@@ -84,7 +84,7 @@ def lay_joins(state, codes, element_offsets, offsets, rows, tasks, cursor):  # t
 
 
 @compile_cached("void(int64[::1], JoinRows, JoinTasks, JoinStack)", allocates=False)
-def count_join_pairs(state, rows, tasks, stack):  # type: ignore[no-untyped-def]
+def count_join_pairs(state, rows, tasks, stack):
     """In how many rows each item is followed and joined by each, and by which in enough of them."""
     items, least, tally = state[MASK_ITEMS], state[PATTERN_LEAST], stack.tally
     for item in range(items):
@@ -103,7 +103,7 @@ def count_join_pairs(state, rows, tasks, stack):  # type: ignore[no-untyped-def]
 
 
 @part
-def _count_behind(search, begin, end, last):  # type: ignore[no-untyped-def]
+def _count_behind(search, begin, end, last):
     """Count, once a row, what can follow a pattern and what can join its last element; returns how much work it was."""
     state, rows, elements = search.state, search.rows, search.stack.elements
     tally, seen_serials = search.scratch.tally, search.scratch.seen_serials
@@ -134,7 +134,7 @@ def _count_behind(search, begin, end, last):  # type: ignore[no-untyped-def]
 
 
 @part
-def number_extensions(search, begin, end, last, length):  # type: ignore[no-untyped-def]
+def number_extensions(search, begin, end, last, length):
     """Count what extends a pattern and number the items of frequent extensions; returns how many there are."""
     least, tally, joined_rows, pairs = search.state[PATTERN_LEAST], search.scratch.tally, search.join_rows, search.pairs
     items = np.int64(search.rows.codes.shape[0])
@@ -156,7 +156,7 @@ def number_extensions(search, begin, end, last, length):  # type: ignore[no-unty
 
 
 @part
-def _list_partners(search, kept_count):  # type: ignore[no-untyped-def]
+def _list_partners(search, kept_count):
     """Which items can follow and join each, as far as pairs were counted."""
     joined_rows, pairs, least = search.join_rows, search.pairs, search.state[PATTERN_LEAST]
     items = np.int64(search.rows.codes.shape[0])
@@ -172,7 +172,7 @@ def _list_partners(search, kept_count):  # type: ignore[no-untyped-def]
 
 
 @part
-def _mask_element(search, element):  # type: ignore[no-untyped-def]
+def _mask_element(search, element):
     starts, mask = search.rows.starts, np.uint64(0)
     for token in range(np.uint64(starts[element]), np.uint64(starts[element + np.uint64(1)])):
         number = search.join_rows.number_of[np.uint32(search.rows.tokens[token])]
@@ -182,7 +182,7 @@ def _mask_element(search, element):  # type: ignore[no-untyped-def]
 
 
 @part
-def _join_row_end(search, entry, end):  # type: ignore[no-untyped-def]
+def _join_row_end(search, entry, end):
     """The entry after the last of the same row."""
     row_of, elements = search.rows.row_of, search.stack.elements
     row = row_of[elements[entry]]
@@ -192,7 +192,7 @@ def _join_row_end(search, entry, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _lacks_join_room(search, begin, end):  # type: ignore[no-untyped-def]
+def _lacks_join_room(search, begin, end):
     """Whether an array is too short for the rows behind a pattern, which are parts of all rows."""
     state, rows, joined_rows = search.state, search.rows, search.join_rows
     return (
@@ -203,7 +203,7 @@ def _lacks_join_room(search, begin, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _sign_kept(joined_rows, kept_count):  # type: ignore[no-untyped-def]
+def _sign_kept(joined_rows, kept_count):
     """The bits of the items that are kept."""
     signature = np.uint64(0)
     for number in range(kept_count):
@@ -212,7 +212,7 @@ def _sign_kept(joined_rows, kept_count):  # type: ignore[no-untyped-def]
 
 
 @part
-def _is_at_end(search, entry, last, wanted_signature):  # type: ignore[no-untyped-def]
+def _is_at_end(search, entry, last, wanted_signature):
     """Whether nothing that is wanted comes behind the last item of a pattern in a row."""
     rows, element = search.rows, np.uint32(search.stack.elements[entry])
     if not rows.signatures[element] & wanted_signature:
@@ -232,7 +232,7 @@ class _MaskedRow(NamedTuple):
 
 
 @part
-def _mask_row(search, entry, next_row, token, higher_items, wanted_signature):  # type: ignore[no-untyped-def]
+def _mask_row(search, entry, next_row, token, higher_items, wanted_signature):
     """Write the masks of what is behind a pattern in a row, as far as anything wanted is there."""
     rows, joined_rows, elements = search.rows, search.join_rows, search.stack.elements
     first = np.uint64(elements[entry])
@@ -252,7 +252,7 @@ def _mask_row(search, entry, next_row, token, higher_items, wanted_signature):  
 
 
 @part
-def _join_rows(search, begin, end, last, higher_items, wanted_signature):  # type: ignore[no-untyped-def]
+def _join_rows(search, begin, end, last, higher_items, wanted_signature):
     """Turn the rows behind a pattern, from where its leftmost match ends, into words; returns how many there are."""
     joined_rows, stack = search.join_rows, search.join_stack
     token, count, occurrence = np.int64(0), np.int64(0), np.int64(0)
@@ -272,7 +272,7 @@ def _join_rows(search, begin, end, last, higher_items, wanted_signature):  # typ
 
 
 @part
-def open_joins(search, begin, end, last, length, kept_count):  # type: ignore[no-untyped-def]
+def open_joins(search, begin, end, last, length, kept_count):
     """Begin a search over words behind a pattern; returns GROW if there is no room for it."""
     state, joined_rows = search.state, search.join_rows
     if _lacks_join_room(search, begin, end):

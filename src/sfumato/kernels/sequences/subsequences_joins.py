@@ -115,7 +115,7 @@ class JoinPattern(NamedTuple):
 
 
 @part
-def _list_joinable(rows, token, lasts, wanted_items):  # type: ignore[no-untyped-def]
+def _list_joinable(rows, token, lasts, wanted_items):
     """Those of some items that can join the last element of a pattern in one row."""
     joinable = rows.masks[token]
     while rows.followers[token] & lasts == lasts:
@@ -126,7 +126,7 @@ def _list_joinable(rows, token, lasts, wanted_items):  # type: ignore[no-untyped
 
 
 @part
-def list_occurrences(rows, tokens, begin, end, item, occurrences):  # type: ignore[no-untyped-def]
+def list_occurrences(rows, tokens, begin, end, item, occurrences):
     """Where an item occurs in the elements of some entries, which all hold it."""
     lower = (np.uint64(1) << np.uint64(item)) - np.uint64(1)
     for entry in range(begin, end):
@@ -135,7 +135,7 @@ def list_occurrences(rows, tokens, begin, end, item, occurrences):  # type: igno
 
 
 @part
-def _count_joined(rows, stack, pattern, items):  # type: ignore[no-untyped-def]
+def _count_joined(rows, stack, pattern, items):
     """How many rows each item can join in."""
     tally, joinable, begin, end = stack.tally, stack.joinable, pattern.begin, pattern.end
     if pattern.item >= 0:
@@ -153,7 +153,7 @@ def _count_joined(rows, stack, pattern, items):  # type: ignore[no-untyped-def]
 
 
 @part
-def _count_children(state, rows, stack, pattern):  # type: ignore[no-untyped-def]
+def _count_children(state, rows, stack, pattern):
     """In how many rows each item can follow and join; pairs were counted before."""
     items, tally = state[MASK_ITEMS], stack.tally
     if state[PREFIX] == 0 and state[JOIN_DEPTH] == 0:
@@ -174,7 +174,7 @@ def _count_children(state, rows, stack, pattern):  # type: ignore[no-untyped-def
 
 
 @part
-def _push(rows, stack, items, token, first):  # type: ignore[no-untyped-def]
+def _push(rows, stack, items, token, first):
     """Write an entry of each of some children, if anything may extend it there, to where its tally points."""
     later_items = rows.followers[token]
     nearby_items = later_items | rows.masks[token]
@@ -189,7 +189,7 @@ def _push(rows, stack, items, token, first):  # type: ignore[no-untyped-def]
 
 
 @part
-def _push_entries(rows, stack, pattern, pushed_follows, pushed_joins):  # type: ignore[no-untyped-def]
+def _push_entries(rows, stack, pattern, pushed_follows, pushed_joins):
     """Write the entries of the children that have any: the first element that each item follows or joins in."""
     for entry in range(pattern.begin, pattern.end):
         token, index = np.int64(stack.tokens[entry]), entry - pattern.begin
@@ -214,7 +214,7 @@ def _push_entries(rows, stack, pattern, pushed_follows, pushed_joins):  # type: 
 
 
 @part
-def _describe_child(state, rows, stack, pattern, child, number, frequent_follows, frequent_joins):  # type: ignore[no-untyped-def]
+def _describe_child(state, rows, stack, pattern, child, number, frequent_follows, frequent_joins):
     """Note a child's last element and what may extend it; returns whether anything may.
 
     What extends a pattern extends what it is made of, so that it is looked for only among what the parent's extensions
@@ -241,7 +241,7 @@ class _FrequentChildren(NamedTuple):
 
 
 @part
-def _list_frequent(tally, pattern, items, least):  # type: ignore[no-untyped-def]
+def _list_frequent(tally, pattern, items, least):
     follows, joins, entries = np.uint64(0), np.uint64(0), np.int64(0)
     for item in range(items):
         bit = np.uint64(1) << np.uint64(item)
@@ -255,7 +255,7 @@ def _list_frequent(tally, pattern, items, least):  # type: ignore[no-untyped-def
 
 
 @part
-def open_join_children(state, rows, stack, pattern, child, top):  # type: ignore[no-untyped-def]
+def open_join_children(state, rows, stack, pattern, child, top):
     """Count what extends a pattern and make a frame of it; returns GROW if there is no room for it.
 
     `child` and `top` say where children and entries may be written.
@@ -298,7 +298,7 @@ def open_join_children(state, rows, stack, pattern, child, top):  # type: ignore
 
 
 @part
-def search_joins(state, output, path, rows, stack):  # type: ignore[no-untyped-def]
+def search_joins(state, output, path, rows, stack):
     """Visit what is on the stack until nothing is left, the buffer is full, an array too short, or work done."""
     while state[JOIN_DEPTH] >= 0:
         depth = state[JOIN_DEPTH]
@@ -328,13 +328,13 @@ def search_joins(state, output, path, rows, stack):  # type: ignore[no-untyped-d
 
 
 @compile_cached("int64(int64[::1], PatternBuffer, int32[::1], JoinRows, JoinStack)", allocates=False)
-def search_join_rows(state, output, path, rows, stack):  # type: ignore[no-untyped-def]
+def search_join_rows(state, output, path, rows, stack):
     """The same from outside."""
     return search_joins(state, output, path, rows, stack)
 
 
 @compile_cached("void(int64[::1], JoinRows, JoinTasks, JoinStack, int64, int64)", allocates=False)
-def begin_joins(state, rows, tasks, stack, first, stop):  # type: ignore[no-untyped-def]
+def begin_joins(state, rows, tasks, stack, first, stop):
     """Begin a search of whole rows with some of the items; the stack has room for their entries."""
     top = np.int64(0)
     for item in range(first, stop):

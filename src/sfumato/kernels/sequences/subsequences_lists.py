@@ -76,7 +76,7 @@ class _FollowerCounts(NamedTuple):
 
 
 @part
-def _count_suffixes(state, lists, begin, end, scratch, items):  # type: ignore[no-untyped-def]
+def _count_suffixes(state, lists, begin, end, scratch, items):
     """Count the items behind some places and number the frequent ones; the others get no number."""
     flat, places, tally, seen_serials, number_of = (
         lists.flat,
@@ -110,7 +110,7 @@ def _count_suffixes(state, lists, begin, end, scratch, items):  # type: ignore[n
 
 
 @part
-def _copy_suffixes(lists, begin, end, number_of, target, target_end):  # type: ignore[no-untyped-def]
+def _copy_suffixes(lists, begin, end, number_of, target, target_end):
     """Copy what has a number behind some places, row by row; returns where the copy ends."""
     flat, places = lists.flat, lists.places
     for index in range(begin, end):
@@ -128,7 +128,7 @@ def _copy_suffixes(lists, begin, end, number_of, target, target_end):  # type: i
 
 
 @part
-def _place_items(state, lists, flat_begin, flat_end, seen_serials, first):  # type: ignore[no-untyped-def]
+def _place_items(state, lists, flat_begin, flat_end, seen_serials, first):
     """Fill in the first place of each item of the level in each row; starts come filled."""
     flat, places, starts = lists.flat, lists.places, lists.starts
     serial = take_serial(state)
@@ -143,7 +143,7 @@ def _place_items(state, lists, flat_begin, flat_end, seen_serials, first):  # ty
 
 
 @part
-def _open_list_level(search, parent_codes, parent_first, items, kept_count, flat_end):  # type: ignore[no-untyped-def]
+def _open_list_level(search, parent_codes, parent_first, items, kept_count, flat_end):
     """Make a level of rows that were copied: codes of its items, and their places."""
     state, frames, lists, scratch = search.state, search.frames, search.lists, search.scratch
     level = state[LEVEL]
@@ -166,7 +166,7 @@ def _open_list_level(search, parent_codes, parent_first, items, kept_count, flat
 
 
 @part
-def _open_mask_level(search, parent_codes, parent_first, items, kept_count, flat_end):  # type: ignore[no-untyped-def]
+def _open_mask_level(search, parent_codes, parent_first, items, kept_count, flat_end):
     """Turn rows that were copied into words, and begin a search over them."""
     state, masks, scratch = search.state, search.masks, search.scratch
     places_end = np.int64(0)
@@ -183,7 +183,7 @@ def _open_mask_level(search, parent_codes, parent_first, items, kept_count, flat
 
 
 @part
-def _lacks_room(search, rows, counts):  # type: ignore[no-untyped-def]
+def _lacks_room(search, rows, counts):
     """Whether an array is too short for the rows behind an item; words of bitmaps are asked for at their most."""
     state, frames, lists, masks = search.state, search.frames, search.lists, search.masks
     level = state[LEVEL]
@@ -209,7 +209,7 @@ def _lacks_room(search, rows, counts):  # type: ignore[no-untyped-def]
 
 
 @part
-def _visit_item(search, lists, item):  # type: ignore[no-untyped-def]
+def _visit_item(search, lists, item):
     """Give the pattern that ends in an item of the present level, and go on behind it; returns a status."""
     state, frames, scratch = search.state, search.frames, search.scratch
     level = state[LEVEL]
@@ -233,7 +233,7 @@ def _visit_item(search, lists, item):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("int64(SequenceSearch, SequenceLists)", allocates=False)
-def search_sequence_lists(search, base):  # type: ignore[no-untyped-def]
+def search_sequence_lists(search, base):
     """Search the tasks (items of level 0) until they are done, the buffer full, an array too short, or work done."""
     state, frames = search.state, search.frames
     while True:

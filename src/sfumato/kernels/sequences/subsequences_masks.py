@@ -81,7 +81,7 @@ class MaskStack(NamedTuple):
 
 
 @part
-def fill_masks(flat, begin, end, items, rows):  # type: ignore[no-untyped-def]
+def fill_masks(flat, begin, end, items, rows):
     """Fill in all but codes and starts from rows with marks after them; tokens are counted from the beginning."""
     followers, bits, starts, tokens, slots = rows.followers, rows.bits, rows.starts, rows.tokens, rows.slots
     unit = np.uint64(1)
@@ -119,7 +119,7 @@ def fill_masks(flat, begin, end, items, rows):  # type: ignore[no-untyped-def]
 
 
 @part
-def _count_bits_of(word, tally):  # type: ignore[no-untyped-def]
+def _count_bits_of(word, tally):
     remaining_bits = word
     while remaining_bits:
         tally[find_lowest_bit(remaining_bits)] += 1
@@ -127,7 +127,7 @@ def _count_bits_of(word, tally):  # type: ignore[no-untyped-def]
 
 
 @part
-def _add_carry(planes, word, plane_count):  # type: ignore[no-untyped-def]
+def _add_carry(planes, word, plane_count):
     """Add one to the number behind each set bit; returns how many planes are in use."""
     plane = np.int64(0)
     while word:
@@ -142,7 +142,7 @@ def _add_carry(planes, word, plane_count):  # type: ignore[no-untyped-def]
 
 
 @part
-def count_extensions(extensions, tokens, begin, end, items, tally, planes):  # type: ignore[no-untyped-def]
+def count_extensions(extensions, tokens, begin, end, items, tally, planes):
     """How many of the entries have each item behind them."""
     for item in range(items):
         tally[item] = 0
@@ -187,7 +187,7 @@ def count_extensions(extensions, tokens, begin, end, items, tally, planes):  # t
 
 
 @part
-def _find_heavy(rows, tokens, begin, end):  # type: ignore[no-untyped-def]
+def _find_heavy(rows, tokens, begin, end):
     """The first of some entries whose row has a weight: tokens ascend."""
     heavy = rows.heavy[0]
     if begin == end or np.int64(tokens[end - 1]) < heavy:
@@ -202,7 +202,7 @@ def _find_heavy(rows, tokens, begin, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _count_weighted(rows, tokens, slots, begin, end, items, tally, planes):  # type: ignore[no-untyped-def]
+def _count_weighted(rows, tokens, slots, begin, end, items, tally, planes):
     """How many rows have each item behind some entries; returns how many rows the entries stand for."""
     middle = _find_heavy(rows, tokens, begin, end)
     count_extensions(rows.followers, tokens, begin, middle, items, tally, planes)
@@ -218,7 +218,7 @@ def _count_weighted(rows, tokens, slots, begin, end, items, tally, planes):  # t
 
 
 @part
-def count_mask_pairs(state, rows, tally, planes):  # type: ignore[no-untyped-def]
+def count_mask_pairs(state, rows, tally, planes):
     """In how many rows each item is followed by each, and by which in enough of them."""
     items, least = state[MASK_ITEMS], state[PATTERN_LEAST]
     for item in range(items):
@@ -231,14 +231,14 @@ def count_mask_pairs(state, rows, tally, planes):  # type: ignore[no-untyped-def
 
 
 @compile_cached("void(int64[::1], int32[::1], int64, MaskRows, MaskStack)", allocates=False)
-def lay_masks(state, flat, end, rows, stack):  # type: ignore[no-untyped-def]
+def lay_masks(state, flat, end, rows, stack):
     """Turn all rows into words and count pairs."""
     fill_masks(flat, np.int64(0), end, state[MASK_ITEMS], rows)
     count_mask_pairs(state, rows, stack.tally, stack.planes)
 
 
 @part
-def open_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
+def open_masks(state, rows, stack, first, stop):
     """Begin a search with some of the items."""
     top = np.int64(0)
     for item in range(first, stop):
@@ -258,13 +258,13 @@ def open_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(int64[::1], MaskRows, MaskStack, int64, int64)", allocates=False)
-def begin_masks(state, rows, stack, first, stop):  # type: ignore[no-untyped-def]
+def begin_masks(state, rows, stack, first, stop):
     """The same from outside."""
     open_masks(state, rows, stack, first, stop)
 
 
 @part
-def _push_extensions(rows, stack, begin, end, items, wanted_items):  # type: ignore[no-untyped-def]
+def _push_extensions(rows, stack, begin, end, items, wanted_items):
     """Write the entries of each wanted extension, where anything may follow it, to where its tally points."""
     followers, bits, cursor, tokens, slots = rows.followers, rows.bits, stack.tally, stack.tokens, stack.slots
     width, unit, low = np.uint64(items), np.uint64(1), np.uint64(63)
@@ -290,7 +290,7 @@ def _push_extensions(rows, stack, begin, end, items, wanted_items):  # type: ign
 
 
 @part
-def _note_children(state, rows, stack, candidates, child, top):  # type: ignore[no-untyped-def]
+def _note_children(state, rows, stack, candidates, child, top):
     """List the frequent extensions, already counted, and where their entries go; returns which of them have any."""
     least, depth, tally = state[PATTERN_LEAST], state[PATTERN_DEPTH], stack.tally
     frequent, pushed_items, remaining_items = np.uint64(0), np.uint64(0), candidates
@@ -316,7 +316,7 @@ def _note_children(state, rows, stack, candidates, child, top):  # type: ignore[
 
 
 @part
-def _open_children(state, rows, stack, child):  # type: ignore[no-untyped-def]
+def _open_children(state, rows, stack, child):
     """Count the extensions of a pattern and make a frame of the frequent ones; returns GROW if there is no room."""
     items, least, depth, tally = state[MASK_ITEMS], state[PATTERN_LEAST], state[PATTERN_DEPTH], stack.tally
     begin, end, candidates = stack.begins[child], stack.ends[child], stack.follows[child]
@@ -349,7 +349,7 @@ def _open_children(state, rows, stack, child):  # type: ignore[no-untyped-def]
 
 
 @part
-def search_masks(state, output, path, rows, stack):  # type: ignore[no-untyped-def]
+def search_masks(state, output, path, rows, stack):
     """Visit what is on the stack until nothing is left, the buffer is full, an array too short, or work done."""
     while state[PATTERN_DEPTH] >= 0:
         depth = state[PATTERN_DEPTH]
@@ -372,7 +372,7 @@ def search_masks(state, output, path, rows, stack):  # type: ignore[no-untyped-d
 
 
 @compile_cached("int64(int64[::1], PatternBuffer, int32[::1], MaskRows, MaskStack)", allocates=False)
-def search_mask_rows(state, output, path, rows, stack):  # type: ignore[no-untyped-def]
+def search_mask_rows(state, output, path, rows, stack):
     """The same from outside."""
     return search_masks(state, output, path, rows, stack)
 

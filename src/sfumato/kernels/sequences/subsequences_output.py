@@ -58,7 +58,7 @@ find_lowest_bit: Any = intrinsic(_count_trailing)
 
 
 @part
-def give_pattern(state, output, path, length, support):  # type: ignore[no-untyped-def]
+def give_pattern(state, output, path, length, support):
     """Put one pattern into the buffer, which has room for it."""
     offset = state[PATTERN_CODES]
     for index in range(length):
@@ -70,13 +70,13 @@ def give_pattern(state, output, path, length, support):  # type: ignore[no-untyp
 
 
 @part
-def fits_pattern(state, output, length):  # type: ignore[no-untyped-def]
+def fits_pattern(state, output, length):
     """Whether one more pattern of a length fits into the buffer."""
     return state[PATTERNS] < output.ends.shape[0] and state[PATTERN_CODES] + length <= output.codes.shape[0]
 
 
 @part
-def lacks_pattern_room(state, array_number, size, needed_size):  # type: ignore[no-untyped-def]
+def lacks_pattern_room(state, array_number, size, needed_size):
     """Whether an array is shorter than needed, and if so note which and by how much."""
     if size >= needed_size:
         return False
@@ -86,7 +86,7 @@ def lacks_pattern_room(state, array_number, size, needed_size):  # type: ignore[
 
 
 @part
-def take_serial(state):  # type: ignore[no-untyped-def]
+def take_serial(state):
     """A number that was not used before, to mark what was seen."""
     state[SERIAL] += 1
     return np.int64(state[SERIAL])

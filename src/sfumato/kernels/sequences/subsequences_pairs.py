@@ -42,7 +42,7 @@ class PairScratch(NamedTuple):
 
 
 @part
-def _has_repeats(rows, scratch, row, begin, end):  # type: ignore[no-untyped-def]
+def _has_repeats(rows, scratch, row, begin, end):
     """Whether some item is in several elements of a row."""
     repeats = False
     for token in range(np.uint64(rows.starts[begin]), np.uint64(rows.starts[end])):
@@ -53,7 +53,7 @@ def _has_repeats(rows, scratch, row, begin, end):  # type: ignore[no-untyped-def
 
 
 @part
-def _count_distinct(rows, pairs, begin, end):  # type: ignore[no-untyped-def]
+def _count_distinct(rows, pairs, begin, end):
     """Count the pairs of a row without repeats."""
     items = np.uint64(rows.codes.shape[0])
     row_stop = np.uint64(rows.starts[end])
@@ -68,7 +68,7 @@ def _count_distinct(rows, pairs, begin, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _list_firsts(rows, scratch, row, begin, end):  # type: ignore[no-untyped-def]
+def _list_firsts(rows, scratch, row, begin, end):
     count = np.int64(0)
     for element in range(begin, end):
         for token in range(rows.starts[element], rows.starts[element + 1]):
@@ -81,7 +81,7 @@ def _list_firsts(rows, scratch, row, begin, end):  # type: ignore[no-untyped-def
 
 
 @part
-def _list_lasts(rows, scratch, row, begin, end):  # type: ignore[no-untyped-def]
+def _list_lasts(rows, scratch, row, begin, end):
     """The last element comes first."""
     count = np.int64(0)
     for element in range(end - 1, begin - 1, -1):
@@ -95,7 +95,7 @@ def _list_lasts(rows, scratch, row, begin, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _count_joining(rows, scratch, counts, row, begin, end):  # type: ignore[no-untyped-def]
+def _count_joining(rows, scratch, counts, row, begin, end):
     """Count the pairs within the elements of a row with repeats, each once."""
     items = np.int64(rows.codes.shape[0])
     for element in range(begin, end):
@@ -110,7 +110,7 @@ def _count_joining(rows, scratch, counts, row, begin, end):  # type: ignore[no-u
 
 
 @part
-def _count_following(rows, scratch, counts, row, begin, end):  # type: ignore[no-untyped-def]
+def _count_following(rows, scratch, counts, row, begin, end):
     """Count which item follows which in a row with repeats, each once."""
     items = np.int64(rows.codes.shape[0])
     count = _list_firsts(rows, scratch, row, begin, end)
@@ -124,7 +124,7 @@ def _count_following(rows, scratch, counts, row, begin, end):  # type: ignore[no
 
 
 @compile_cached("void(ElementRows, PairCounts, PairScratch)", allocates=False)
-def count_item_pairs(rows, pairs, scratch):  # type: ignore[no-untyped-def]
+def count_item_pairs(rows, pairs, scratch):
     """Fill in the counts, which come full of zeros; what was seen comes full of numbers that are no rows."""
     begin = np.int64(0)
     for row in range(rows.row_ends.shape[0]):

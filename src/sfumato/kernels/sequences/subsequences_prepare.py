@@ -14,13 +14,13 @@ MARK = np.int32(-1)
 
 
 @part
-def make_signature(item):  # type: ignore[no-untyped-def]
+def make_signature(item):
     """One of 64 bits for an item."""
     return np.uint64(1) << np.uint64(item & np.uint32(63))
 
 
 @compile_cached(f"void({TOKENS}, int64[::1], int64[::1])")
-def count_rows_of_codes(codes, offsets, seen_rows, counts):  # type: ignore[no-untyped-def]
+def count_rows_of_codes(codes, offsets, seen_rows, counts):
     """How many rows hold each code; `seen_rows` is initialized with values that are not row numbers."""
     for row in range(offsets.shape[0] - 1):
         for position in range(offsets[row], offsets[row + 1]):
@@ -31,7 +31,7 @@ def count_rows_of_codes(codes, offsets, seen_rows, counts):  # type: ignore[no-u
 
 
 @compile_cached(f"int64({TOKENS}, int32[::1], int64[::1], int32[::1], int64[::1], uint32[::1])")
-def lay_rows(codes, offsets, rank, seen_rows, flat, starts, places):  # type: ignore[no-untyped-def]
+def lay_rows(codes, offsets, rank, seen_rows, flat, starts, places):
     """Rows of ranks, a mark after each, and the first place of each rank in each row; returns the length used.
 
     `starts` says where the places of each rank begin and comes filled; `seen_rows` comes full of numbers that are no
@@ -57,7 +57,7 @@ def lay_rows(codes, offsets, rank, seen_rows, flat, starts, places):  # type: ig
 
 
 @compile_cached("void(int32[::1], int64[::1], int64[::1], int64[::1], int32[::1], int64[::1])")
-def gather_rows(flat, offsets, order, seen_rows, target, counts):  # type: ignore[no-untyped-def]
+def gather_rows(flat, offsets, order, seen_rows, target, counts):
     """Copy some rows of ranks with their marks, and count in how many of them each rank is.
 
     `seen_rows` comes full of numbers that are no rows, `counts` full of zeros.
@@ -75,7 +75,7 @@ def gather_rows(flat, offsets, order, seen_rows, target, counts):  # type: ignor
 
 
 @compile_cached(f"int64({TOKENS}, {OFFSETS}, int32[::1], int32[::1], int64[::1], int32[::1], int32[::1], int32[::1])")
-def pack_elements(codes, element_offsets, offsets, rank, tokens, starts, row_of, position_of, row_ends):  # type: ignore[no-untyped-def]
+def pack_elements(codes, element_offsets, offsets, rank, tokens, starts, row_of, position_of, row_ends):
     """Elements of rising ranks, without those that lose all items; returns how many are left.
 
     `starts` says where the tokens of each element begin, `row_of` and `position_of` which element of which row it was,
@@ -104,7 +104,7 @@ def pack_elements(codes, element_offsets, offsets, rank, tokens, starts, row_of,
 
 
 @compile_cached("void(int32[::1], int64[::1], int32[::1], uint64[::1], int64[::1])")
-def sign_elements(tokens, starts, row_ends, signatures, counts):  # type: ignore[no-untyped-def]
+def sign_elements(tokens, starts, row_ends, signatures, counts):
     """A bit for each item of an element and of those behind it, for each element; and count the tokens of each item."""
     unit = np.uint64(1)
     begin = np.uint64(0)
@@ -122,7 +122,7 @@ def sign_elements(tokens, starts, row_ends, signatures, counts):  # type: ignore
 
 
 @compile_cached(f"boolean({TOKENS}, int32[::1])")
-def has_joins(codes, element_offsets, rank):  # type: ignore[no-untyped-def]
+def has_joins(codes, element_offsets, rank):
     """Whether some element holds more than one item that has a rank."""
     for element in range(element_offsets.shape[0] - 1):
         ranked_count = 0
@@ -134,7 +134,7 @@ def has_joins(codes, element_offsets, rank):  # type: ignore[no-untyped-def]
 
 
 @compile_cached("void(int32[::1], int64[::1], boolean[::1], uint64[::1], int32[::1])")
-def unpack_elements(tokens, starts, is_listed, cursor, elements):  # type: ignore[no-untyped-def]
+def unpack_elements(tokens, starts, is_listed, cursor, elements):
     """The elements that hold each token that is listed, one token after another; `cursor` says where each begins."""
     for element in range(np.uint64(starts.shape[0] - 1)):
         for position in range(np.uint64(starts[element]), np.uint64(starts[element + np.uint64(1)])):

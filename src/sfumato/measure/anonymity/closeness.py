@@ -53,10 +53,16 @@ def t_hierarchical(
     If the topmost level has several labels, a root is added above it. A missing value joins the others at the first
     level with a single label.
     """
+    column_hierarchy = choose_tree(table, column, hierarchy)
+    return measure_t_hierarchical(GroupedRows.of(table, starred_rows).tally(column), column_hierarchy)
+
+
+def choose_tree(table: Table, column: str, hierarchy: Hierarchy | None = None) -> Hierarchy:
+    """The hierarchy that defines how far apart the values of a column are; that of the table if none is given."""
     column_hierarchy = hierarchy or table.hierarchies.get(column)
     if column_hierarchy is None:
         raise DataError(f'column "{column}" has no hierarchy; give one, or measure the equal or ordered distance')
-    return measure_t_hierarchical(GroupedRows.of(table, starred_rows).tally(column), column_hierarchy)
+    return column_hierarchy
 
 
 def choose_rank_order(table: Table, column: str, order: Sequence[str] | None = None) -> Hierarchy | None:

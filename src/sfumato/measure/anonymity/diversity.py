@@ -22,7 +22,13 @@ from sfumato.data.cells.published_words import LEVEL_MARK
 from sfumato.data.hierarchies.hierarchy import Hierarchy
 from sfumato.errors import PolicyError
 from sfumato.measure.anonymity.class_tally import ClassTally, GroupedRows
-from sfumato.measure.anonymity.closeness import t_equal, t_hierarchical, t_ordered
+from sfumato.measure.anonymity.closeness import (
+    choose_rank_order,
+    choose_tree,
+    measure_t_equal,
+    measure_t_hierarchical,
+    measure_t_ordered,
+)
 from sfumato.measure.anonymity.crowd_sizes import StarredRows, read_starred_rows
 from sfumato.measure.checks import CHECKS, Evidence, Measure, checks_claim
 from sfumato.table import Table
@@ -38,7 +44,7 @@ def entropy_l(table: Table, column: str, *, starred_rows: StarredRows = "class")
     return measure_entropy_l(GroupedRows.of(table, starred_rows).tally(column))
 
 
-def recursive_c(table: Table, column: str, l: int = 2, *, starred_rows: StarredRows = "class") -> float:  # noqa: E741
+def recursive_c(table: Table, column: str, l: int = 2, *, starred_rows: StarredRows = "class") -> float:
     """The largest r₁ / (rₗ + … + rₘ) of a class: recursive (c, l)-diversity holds for every greater c.
 
     The definition is strict: it does not hold for this c itself. Infinite if a class has fewer than l values.
@@ -87,7 +93,7 @@ def measure_entropy_l(tally: ClassTally) -> float:
     return round(float(np.exp(-(widest * np.log(widest)).sum())), 12)
 
 
-def measure_recursive_c(tally: ClassTally, l: int) -> float:  # noqa: E741
+def measure_recursive_c(tally: ClassTally, l: int) -> float:
     """The largest r₁ / (rₗ + … + rₘ), where r are the counts of a class in descending order."""
     if not isinstance(l, int) or isinstance(l, bool) or l < 1:
         raise PolicyError("recursive diversity: l must be a whole number, 1 or more")
@@ -141,28 +147,35 @@ def _round_maximum(numbers: Floats) -> float:
 _SHOWN_ARGUMENTS = ("column", "starred_rows")
 
 
-def _make_column_check(measure: Callable[..., float]) -> Measure:
-    """Turn a measure of a published column into a check of claims."""
-    return lambda evidence, arguments: measure(
-        evidence.published_data, arguments["column"], starred_rows=read_starred_rows(arguments)
-    )
+def _tally_values(evidence: Evidence, arguments: Mapping[str, Any]) -> ClassTally:
+    """The values of a claim's column in each class of the release, or in the classes that the evidence names."""
+    if evidence.class_tally is not None:
+        return evidence.class_tally
+    return GroupedRows.of(evidence.published_data, read_starred_rows(arguments)).tally(arguments["column"])
 
 
-checks_claim("alpha", "at_most", arguments=_SHOWN_ARGUMENTS)(_make_column_check(alpha))
+def _make_column_check(measure: Callable[[ClassTally], float]) -> Measure:
+    """Turn a measure of the values in classes into a check of claims."""
+    return lambda evidence, arguments: measure(_tally_values(evidence, arguments))
+
+
+checks_claim("alpha", "at_most", arguments=_SHOWN_ARGUMENTS)(_make_column_check(measure_alpha))
 checks_claim("beta", "at_most", properties=("beta_likeness",), arguments=_SHOWN_ARGUMENTS)(
-    _make_column_check(basic_beta)
+    _make_column_check(measure_basic_beta)
 )
-checks_claim("delta_disclosure", "below", arguments=_SHOWN_ARGUMENTS)(_make_column_check(delta_disclosure))
+checks_claim("delta_disclosure", "below", arguments=_SHOWN_ARGUMENTS)(_make_column_check(measure_delta_disclosure))
 checks_claim("distinct_l", "at_least", properties=("distinct_l_diversity",), arguments=_SHOWN_ARGUMENTS)(
-    _make_column_check(distinct_l)
+    _make_column_check(measure_distinct_l)
 )
 checks_claim("enhanced_beta", "at_most", properties=("enhanced_beta_likeness",), arguments=_SHOWN_ARGUMENTS)(
-    _make_column_check(enhanced_beta)
+    _make_column_check(measure_enhanced_beta)
 )
 checks_claim("entropy_l", "at_least", properties=("entropy_l_diversity",), arguments=_SHOWN_ARGUMENTS)(
-    _make_column_check(entropy_l)
+    _make_column_check(measure_entropy_l)
 )
-checks_claim("t_equal", "at_most", properties=("t_closeness",), arguments=_SHOWN_ARGUMENTS)(_make_column_check(t_equal))
+checks_claim("t_equal", "at_most", properties=("t_closeness",), arguments=_SHOWN_ARGUMENTS)(
+    _make_column_check(measure_t_equal)
+)
 
 
 def _make_whole_column_check(measure: str) -> Measure:
@@ -192,8 +205,7 @@ checks_claim("t_hierarchical_with_originals", "at_most", properties=("t_closenes
 
 @checks_claim("recursive_c", "below", properties=("recursive_l_diversity",), arguments=(*_SHOWN_ARGUMENTS, "l"))
 def _check_recursive_c(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
-    starred_rows = read_starred_rows(arguments)
-    return recursive_c(evidence.published_data, arguments["column"], arguments["l"], starred_rows=starred_rows)
+    return measure_recursive_c(_tally_values(evidence, arguments), arguments["l"])
 
 
 @checks_claim(
@@ -206,15 +218,15 @@ def _check_t_ordered(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     order = arguments.get("order")
     if order is None and "parents" in arguments:
         order = parse_claim_hierarchy(arguments).leaves
-    return t_ordered(evidence.published_data, arguments["column"], order, starred_rows=read_starred_rows(arguments))
+    rank_order = choose_rank_order(evidence.published_data, arguments["column"], order)
+    return measure_t_ordered(_tally_values(evidence, arguments), rank_order)
 
 
 @checks_claim("t_hierarchical", "at_most", properties=("t_closeness",), arguments=(*_SHOWN_ARGUMENTS, "parents"))
 def _check_t_hierarchical(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     hierarchy = parse_claim_hierarchy(arguments) if "parents" in arguments else None
-    return t_hierarchical(
-        evidence.published_data, arguments["column"], hierarchy, starred_rows=read_starred_rows(arguments)
-    )
+    column_hierarchy = choose_tree(evidence.published_data, arguments["column"], hierarchy)
+    return measure_t_hierarchical(_tally_values(evidence, arguments), column_hierarchy)
 
 
 def parse_claim_hierarchy(arguments: Mapping[str, Any]) -> Hierarchy:

@@ -9,34 +9,18 @@ values that it shows: a model that holds among them holds whatever other rows le
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from sfumato.errors import DataError
-from sfumato.measure.anonymity import diversity
 from sfumato.measure.anonymity.class_tally import ClassTally, number_sorted_values
-from sfumato.measure.anonymity.closeness import (
-    choose_rank_order,
-    measure_t_equal,
-    measure_t_hierarchical,
-    measure_t_ordered,
-)
 from sfumato.measure.anonymity.crowd_sizes import StarredRows, read_starred_rows
 from sfumato.measure.anonymity.fitting_people import group_published_rows, iterate_fitting, require_original_columns
-from sfumato.measure.checks import Evidence, checks_claim
+from sfumato.measure.checks import CHECKS, Evidence, checks_claim
 from sfumato.release import Number
 from sfumato.table import Table
-
-_BY_COUNTS = {
-    "alpha": diversity.measure_alpha,
-    "beta": diversity.measure_basic_beta,
-    "delta_disclosure": diversity.measure_delta_disclosure,
-    "distinct_l": diversity.measure_distinct_l,
-    "enhanced_beta": diversity.measure_enhanced_beta,
-    "entropy_l": diversity.measure_entropy_l,
-    "t_equal": measure_t_equal,
-}
 
 
 def tally_fitting_values(
@@ -70,12 +54,5 @@ def _check_fitting_values(evidence: Evidence, arguments: Mapping[str, Any]) -> N
     column, model = arguments["column"], arguments["of"]
     starred_rows = read_starred_rows(arguments)
     tally = tally_fitting_values(evidence.published_data, evidence.original, column, starred_rows)
-    if model in _BY_COUNTS:
-        return _BY_COUNTS[model](tally)
-    if model == "recursive_c":
-        return diversity.measure_recursive_c(tally, arguments["l"])
-    hierarchy = diversity.parse_claim_hierarchy(arguments) if "parents" in arguments else None
-    if model == "t_hierarchical" and hierarchy is not None:
-        return measure_t_hierarchical(tally, hierarchy)
-    order = arguments.get("order") if hierarchy is None else hierarchy.leaves
-    return measure_t_ordered(tally, choose_rank_order(evidence.original, column, order))
+    # The check of the model itself, with other classes; ranks are those of the originals.
+    return CHECKS[model](replace(evidence, published_data=evidence.original, class_tally=tally), arguments)

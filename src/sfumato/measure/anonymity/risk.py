@@ -61,7 +61,7 @@ class Uniques:
     """Records that are unique in the table."""
     population: float | None
     """People who are unique in the whole population, estimated; None if the population is given."""
-    both: float
+    sample_and_population: float
     """Records that are unique in the table and in the population, estimated or counted."""
 
 

@@ -16,10 +16,11 @@ from sfumato.arrays import Ints
 from sfumato.data.hierarchies.hierarchy import STAR
 from sfumato.engine.classes import pack_row_keys
 from sfumato.engine.text_dictionaries import flag_text
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import PolicyError
 from sfumato.measure.anonymity.class_tally import ClassTally, number_sorted_values
 from sfumato.measure.anonymity.closeness import (
     choose_rank_order,
+    choose_tree,
     measure_t_equal,
     measure_t_hierarchical,
     measure_t_ordered,
@@ -127,7 +128,7 @@ def _fit_population(evidence: StoredEvidence, arguments: Arguments) -> Populatio
     if evidence.population is None:
         raise PolicyError("a claim compares with a population, which was not given")
     class_counts = evidence.count_classes()
-    classes = evidence.published_table.outline.with_frame(class_counts.frame)
+    classes = evidence.published_table.outline.replace_frame(class_counts.frame)
     return PopulationFit.of(classes, evidence.population, read_starred_rows(arguments), class_counts.counts)
 
 
@@ -161,12 +162,10 @@ def _check_t_ordered(evidence: StoredEvidence, arguments: Arguments) -> Number:
 
 @checks_stored_claim("t_hierarchical")
 def _check_t_hierarchical(evidence: StoredEvidence, arguments: Arguments) -> Number:
-    column, hierarchies = arguments["column"], evidence.published_table.outline.hierarchies
+    column = arguments["column"]
     tally = tally_stored(evidence, column, arguments)
-    hierarchy = parse_claim_hierarchy(arguments) if "parents" in arguments else hierarchies.get(column)
-    if hierarchy is None:
-        raise DataError(f'column "{column}" has no hierarchy; give one, or measure the equal or ordered distance')
-    return measure_t_hierarchical(tally, hierarchy)
+    hierarchy = parse_claim_hierarchy(arguments) if "parents" in arguments else None
+    return measure_t_hierarchical(tally, choose_tree(evidence.published_table.outline, column, hierarchy))
 
 
 def _make_whole_column_check(name: str) -> StoredMeasure:

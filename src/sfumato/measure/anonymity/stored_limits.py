@@ -59,7 +59,7 @@ def _examine(evidence: StoredEvidence, column: str, examine: Callable[[Table], B
     outline = evidence.published_table.outline
 
     def examine_batch(batch: pl.DataFrame, _: int) -> BatchResult:
-        return examine(outline.with_frame(batch))
+        return examine(outline.replace_frame(batch))
 
     yield examine(outline)
     yield from evidence.published_table.rows.examine_batches(examine_batch, [column])

@@ -42,7 +42,7 @@ def _count_strange(evidence: StoredEvidence, arguments: Arguments) -> Number:
     outline = evidence.published_table.outline
 
     def count_batch(batch: pl.DataFrame, _: int) -> int:
-        return count_strange_answers(outline.with_frame(batch), **arguments)
+        return count_strange_answers(outline.replace_frame(batch), **arguments)
 
     return sum(evidence.published_table.rows.examine_batches(count_batch, [arguments["column"]]))
 

@@ -138,7 +138,7 @@ def _count_different_trees(evidence: Evidence, arguments: Mapping[str, Any]) -> 
     columns, ties = tuple(arguments["columns"]), bool(arguments.get("up_to_ties", 0))
     words, learners = tuple(arguments.get("words", ())), tuple(arguments.get("learners", (SKLEARN,)))
     target, original = str(arguments["target"]), evidence.original
-    aligned_table = original.with_frame(align_originals(original, evidence.published_data, evidence.rows))
+    aligned_table = original.replace_frame(align_originals(original, evidence.published_data, evidence.rows))
     return trees_that_differ(evidence.published_data, aligned_table, target, columns, ties, words, learners)
 
 

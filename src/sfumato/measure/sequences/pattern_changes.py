@@ -29,7 +29,7 @@ class SupportChanges:
     """Patterns that are frequent in the originals, and neither hidden nor contain a hidden one."""
     after: int
     """Patterns that are frequent in the release, and neither hidden nor contain a hidden one."""
-    lost: int
+    lost_patterns: int
     """Frequent before and not after."""
     ghosts: int
     """Frequent after and not before."""
@@ -50,7 +50,7 @@ class SupportChanges:
     @property
     def recall(self) -> float:
         """The share of the patterns frequent in the originals that are found in the release; 1 if there are none."""
-        return (self.before - self.lost) / self.before if self.before else 1.0
+        return (self.before - self.lost_patterns) / self.before if self.before else 1.0
 
     @property
     def f_measure(self) -> float:
@@ -134,7 +134,7 @@ def compare_supports(
     return SupportChanges(
         before=len(original_supports),
         after=len(published_supports),
-        lost=len(lost_pairs),
+        lost_patterns=len(lost_pairs),
         ghosts=len(ghosts),
         sup_sim=fsum(ratios) / len(ratios) if ratios else None,
         support_distance=sum(abs(old - new) for old, new in (*pairs, *lost_pairs, *ghosts)),

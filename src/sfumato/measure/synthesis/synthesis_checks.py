@@ -112,7 +112,7 @@ def compare_with_holdout(
     size = min(len(aside), len(training_rows))
     chance = np.random.default_rng(seed)
     training_table, far = (
-        original.with_frame(original.frame[np.sort(chance.choice(side, size, replace=False))])
+        original.replace_frame(original.frame[np.sort(chance.choice(side, size, replace=False))])
         for side in (training_rows, aside)
     )
     return HoldoutComparison(
@@ -120,7 +120,7 @@ def compare_with_holdout(
         closest_records(published_table, training_table, far, sample=sample, seed=seed),
         exact_copies(published_table, training_table, original),
         exact_copies(published_table, far, original),
-        exact_copies(published_table, original.with_frame(original.frame[training_rows]), original),
+        exact_copies(published_table, original.replace_frame(original.frame[training_rows]), original),
     )
 
 
@@ -220,7 +220,7 @@ def _take_originals(evidence: Evidence) -> Table:
     original: Table = evidence.original
     if evidence.details.get("training") is not None:
         return original
-    return original.with_frame(select_originals(original, evidence.rows))
+    return original.replace_frame(select_originals(original, evidence.rows))
 
 
 checks_claim("copied_uniques", "exactly", needs_original=True)(

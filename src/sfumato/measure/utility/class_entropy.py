@@ -29,12 +29,12 @@ class EntropyChange:
     """What is uncertain about the class, in bits, before and after."""
 
     original: float
-    released: float
+    release: float
 
     @property
     def change(self) -> float:
         """How many bits more are uncertain."""
-        return round(self.released - self.original, 12) + 0.0
+        return round(self.release - self.original, 12) + 0.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ClassEntropy:
     """H(class): nothing else is known."""
     columns: Mapping[str, EntropyChange]
     """H(class | column), by column."""
-    together: EntropyChange
+    joint: EntropyChange
     """H(class | all columns)."""
 
     @property

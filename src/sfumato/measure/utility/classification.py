@@ -40,7 +40,7 @@ _MOST_CLASSES = 100
 class Accuracy:
     """The share of held-out originals that were classified correctly."""
 
-    released: float
+    release: float
     """Of the model trained on the release."""
     original: float
     """Of the same model trained on the originals."""
@@ -48,10 +48,10 @@ class Accuracy:
     """Of always predicting the most frequent class of the originals."""
 
     @property
-    def kept(self) -> float | None:
+    def kept_share(self) -> float | None:
         """The share of the model's gain over ZeroR that remains; None if the originals gain nothing either."""
         gain = self.original - self.zero_r
-        return round((self.released - self.zero_r) / gain, 12) if gain > 0 else None
+        return round((self.release - self.zero_r) / gain, 12) if gain > 0 else None
 
 
 def classification_accuracy(
@@ -320,7 +320,7 @@ def _train_model(model: str, lesson: _TrainingSet, seed: int) -> Callable[[Float
     if len(known_classes) < 2:
         return lambda rows: np.full(len(rows), known_classes[0] if len(known_classes) else -1)
     from sklearn.exceptions import ConvergenceWarning
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     classifier = _make_untrained_model(model, float(weights.sum()), seed)
     # On so little data threads cost more than they save; a single thread also adds up in a fixed order.

@@ -148,7 +148,7 @@ def precision(original: Table, published_table: Table, columns: Sequence[str] | 
     names = _choose_quasi_identifying(original, columns)
     risen = 0.0
     for name in names:
-        hierarchy = truth.hierarchy(name)
+        hierarchy = truth.get_hierarchy(name)
         domain = Domain.of(truth.frame[name], hierarchy)
         values, counts = count_cells(published_table.frame[name])
         levels = _compute_level_shares(domain, hierarchy, values)
@@ -172,7 +172,7 @@ def select_counted_rows(original: Table, published_table: Table) -> Table:
         raise DataError(f"{original.source}: the table has no rows, so no release can be compared with it; add rows")
     if original.missing is not Missing.DROP or len(published_table) == len(original):
         return original
-    complete_table = original.with_frame(original.frame.drop_nulls(list(original.quasi_identifying)))
+    complete_table = original.replace_frame(original.frame.drop_nulls(list(original.quasi_identifying)))
     if not len(complete_table):
         raise DataError(
             f"{original.source}: each of the {len(original)} rows has a missing quasi-identifying cell, and missing = "

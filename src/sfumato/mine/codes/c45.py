@@ -121,7 +121,7 @@ class C45Tree:
         tally = self.nodes.tally[self.apply(records)]
         return np.asarray(tally / tally.sum(axis=1, keepdims=True))
 
-    def rules(self) -> str:
+    def spell_rules(self) -> str:
         """The tree as text: one line per branch, with the class at leaves, and how many rows it has, of them wrong."""
         from sfumato.mine.codes.c45_text import write_rules
 

@@ -336,5 +336,5 @@ def tree_rules(model: Any, names: list[str] | tuple[str, ...]) -> str:
     from sklearn.tree import export_text
 
     if isinstance(model, C45Tree):
-        return model.rules()
+        return model.spell_rules()
     return str(export_text(model, feature_names=list(names), max_depth=max(model.get_depth(), 1), decimals=6))

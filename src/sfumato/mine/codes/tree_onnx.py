@@ -20,7 +20,7 @@ _OPERATION = "TreeEnsembleClassifier"
 def read_onnx(content: bytes, source: str) -> WrittenTree:
     """Read a file that skl2onnx or another converter wrote."""
     try:
-        import onnx  # type: ignore[import-not-found,unused-ignore]
+        import onnx
     except ImportError:
         raise PolicyError(f"{source}: ONNX files need the package onnx: {spell_install('onnx')}") from None
     try:

@@ -191,7 +191,7 @@ class TrainedLearner:
         """Rows × classes."""
         if self.model is None:
             return np.broadcast_to(self.shares, (len(rows.bins), len(self.shares))).copy()
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+        from threadpoolctl import threadpool_limits
 
         inputs = _select_inputs(self.learner, rows)
         probabilities = np.zeros((len(inputs), len(self.shares)))

@@ -84,7 +84,7 @@ class Reconstruction:
     """The confidence of the intervals."""
     iterations: int
     """The number of steps."""
-    stopped: Literal["chi2", "difference", "iterations"]
+    stop_reason: Literal["chi2", "difference", "iterations"]
     """Why the iteration ended: more steps would gain less in χ² than they risk; successive estimates are the same; or
     it reached the requested or largest number of steps.
     """
@@ -180,7 +180,7 @@ def reconstruct_distribution(
     stop: Stop = "chi2",
     *,
     column: str | None = None,
-    range: tuple[float, float] | None = None,  # noqa: A002  # the word that a release uses
+    range: tuple[float, float] | None = None,
     form: Literal["bins", "values"] = "bins",
     intervals: IntervalKind = "bootstrap",
     randomness: Randomness | None = None,
@@ -216,7 +216,7 @@ def reconstruct_distribution(
         intervals="none" if np.isnan(low).any() else intervals,
         confidence=confidence,
         iterations=estimate.iterations,
-        stopped=estimate.stop_reason,
+        stop_reason=estimate.stop_reason,
         statistic=statistic,
         freedom=fit.freedom,
         p_value=fit.compute_p_value(statistic),

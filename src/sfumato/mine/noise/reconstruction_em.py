@@ -223,7 +223,7 @@ def limit_to_one_thread() -> AbstractContextManager[object]:
 
 @cache
 def _get_thread_controller() -> Any:
-    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+    from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 

@@ -84,7 +84,7 @@ class TreeOnNoise:
         tally = self.nodes.tally[self._find_leaves(records)]
         return np.asarray(tally / tally.sum(axis=1, keepdims=True))
 
-    def accuracy(self, records: Any) -> float:
+    def measure_accuracy(self, records: Any) -> float:
         """The share of records classified correctly; those without a class are left out."""
         frame = _read_records(records)
         if self.target not in frame.columns:
@@ -93,9 +93,9 @@ class TreeOnNoise:
         if truth.is_empty():
             raise DataError(f'"{self.target}" is missing in all {frame.height} rows; nothing can be compared')
         predicted_classes = spell_cells(pl.Series(self.classes_))[self.nodes.predictions[self._find_leaves(truth)]]
-        return float((predicted_classes == spell_cells(truth[self.target])).mean())  # type: ignore[arg-type]
+        return float((predicted_classes == spell_cells(truth[self.target])).mean())  # type: ignore[arg-type]  # a comparison of arrays
 
-    def rules(self) -> str:
+    def spell_rules(self) -> str:
         """The tree as text: one line per test and leaf, with the number of training rows."""
         return self.nodes.spell_tests(self.columns, list(self.classes_), self.target)
 

@@ -257,5 +257,5 @@ def unpack_points(group: Group, array: Bytes) -> list[bytes]:
     whole = array.tobytes()
     points = [whole[start : start + POINT_BYTES] for start in range(0, len(whole), POINT_BYTES)]
     if not all(map_over_points(group.is_point, points)):
-        raise PartyError("a message holds bytes that are no points of the group")
+        raise PartyError("a message holds bytes that are not points of the group")
     return points

@@ -69,4 +69,4 @@ def _is_dated(table: Table, name: str) -> bool:
 
 
 def _count_nodes(table: Table) -> int:
-    return prod(table.hierarchy(name).height + 1 for name in table.quasi_identifying)
+    return prod(table.get_hierarchy(name).height + 1 for name in table.quasi_identifying)

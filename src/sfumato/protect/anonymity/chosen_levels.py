@@ -45,7 +45,7 @@ def collect_level_details(
         suppressed=suppressed_rows,
         classes=best.best.classes,
         nodes=best.nodes,
-        checked=best.checked_count,
+        checked_nodes=best.checked_count,
         proven=best.proven,
         minimal=best.minimal,
         generalizations=None

@@ -124,7 +124,7 @@ def group_explained_rows(method: Generalize, table: Table) -> Grouping | None:
     from sfumato.protect.anonymity.models.model_judge import ModelJudge
     from sfumato.protect.anonymity.participants import select_participants
 
-    shape = tuple(table.hierarchy(name).height + 1 for name in table.quasi_identifying)
+    shape = tuple(table.get_hierarchy(name).height + 1 for name in table.quasi_identifying)
     if not has_reasons(method, shape):
         return None
     return ModelJudge(method.models).build_grouping(select_participants(table, can_overlap=True).table)

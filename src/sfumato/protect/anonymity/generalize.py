@@ -362,10 +362,10 @@ class Generalize(Method):
             return grouping.hierarchies[number].publish(grouping.codes[number], levels, starred_mask).alias(column.name)
 
         if self.suppressed_rows == "drop" and suppressed_mask.any():
-            return table.with_frame(
+            return table.replace_frame(
                 frame.with_columns(map(publish, frame.get_columns())).filter(pl.Series(~suppressed_mask))
             )
-        return table.with_frame(rebuild_columns(map(publish, frame.get_columns())))
+        return table.replace_frame(rebuild_columns(map(publish, frame.get_columns())))
 
     def list_claims(
         self,

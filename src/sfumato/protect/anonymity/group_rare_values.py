@@ -81,7 +81,7 @@ class GroupRareValues(Method):
         grouped_columns = [self._group_column(data.frame[name]) for name in names]
         frame = data.frame.drop(data.identifying).with_columns(grouped_columns)
         differs = [int(spell_cells(data.frame[name]).ne_missing(spell_cells(frame[name])).sum()) for name in names]
-        published_table = data.with_frame(frame)
+        published_table = data.replace_frame(frame)
         return Release(
             data=published_table,
             method=self,

@@ -120,7 +120,7 @@ class KOptimize(Method):
         starred_mask = sizes < self.k
         hidden_columns = list_hidden_columns(table, ()) if 0 < int(starred_mask.sum()) < self.k else None
         published_table = _publish_pieces(table, pieces, starred_mask)
-        published_table = published_table.with_frame(
+        published_table = published_table.replace_frame(
             blank_rows(published_table.frame, starred_mask, hidden_columns or ())
         )
         return Release(
@@ -291,7 +291,7 @@ def _count_rows_in_same_pieces(pieces: Sequence[_ColumnPieces]) -> Ints:
 
 def _publish_pieces(table: Table, pieces: Sequence[_ColumnPieces], starred_mask: Flags) -> Table:
     frame = table.frame.drop(table.identifying)
-    return table.with_frame(
+    return table.replace_frame(
         frame.with_columns(piece.publish(starred_mask) for piece in pieces if starred_mask.any() or not piece.whole)
     )
 
@@ -346,6 +346,6 @@ def _collect_cut_details(
         objective=best.objective,
         bound=best.bound,
         proven=best.proven,
-        examined=best.examined_count,
+        examined_nodes=best.examined_count,
         seconds=best.seconds,
     )

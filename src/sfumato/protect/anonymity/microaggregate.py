@@ -105,7 +105,7 @@ class Microaggregate(Method):
         centres = [axis.compute_centres(groups, self.centre) for axis in axes]
         frame = table.frame.drop(table.identifying).with_columns(centres)
         sse = sum(axis.compute_error(centre) for axis, centre in zip(axes, centres, strict=True))
-        published_table = table.with_frame(frame)
+        published_table = table.replace_frame(frame)
         sizes = count_class_sizes(frame, table.quasi_identifying)
         return Release(
             data=published_table,

@@ -51,7 +51,7 @@ def select_participants(table: Table, columns: Sequence[str] | None = None, can_
         )
     if missing_mask.all():
         raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
-    return Participants(table.with_frame(table.frame.filter(pl.Series(~missing_mask))), rows[~missing_mask])
+    return Participants(table.replace_frame(table.frame.filter(pl.Series(~missing_mask))), rows[~missing_mask])
 
 
 def keep_participants_leaves(table: Table) -> Table:

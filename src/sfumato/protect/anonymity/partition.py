@@ -117,7 +117,7 @@ class Partition(Method):
         columns = self.describe_columns(keep_participants_leaves(table), lambda name: memory_rows.count_rows([name]))
         lines, line_of_row = self._list_lines(table, columns)
         published_parts = self.cut_lines(lines, columns)
-        published_table = table.with_frame(
+        published_table = table.replace_frame(
             published_parts.recode(table.frame.drop(table.identifying), names, line_of_row)
         )
         return Release(

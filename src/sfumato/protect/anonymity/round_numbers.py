@@ -72,7 +72,7 @@ class RoundNumbers(Method):
         names = tuple(dict.fromkeys(self.columns))
         self._refuse_unfit(data, names)
         rounded_columns = [round_column(data.frame[name], self.step) for name in names]
-        published_table = data.with_frame(data.frame.drop(data.identifying).with_columns(rounded_columns))
+        published_table = data.replace_frame(data.frame.drop(data.identifying).with_columns(rounded_columns))
         changed_count = sum(
             int(spell_cells(data.frame[column.name]).ne_missing(spell_cells(column)).sum())
             for column in rounded_columns

@@ -82,7 +82,7 @@ class GeneralizationPlan:
     @cached_property
     def outline(self) -> Table:
         """The published table without its rows."""
-        return self.table.outline.with_frame(self.publish(self.table.outline.frame))
+        return self.table.outline.replace_frame(self.publish(self.table.outline.frame))
 
     def publish(self, rows: pl.DataFrame, first: int = 0) -> pl.DataFrame:
         """What is published of some rows, in their order; wherever they are."""

@@ -239,7 +239,7 @@ def _number_judged(table: StoredTable, name: str) -> tuple[tuple[str | None, ...
 def _outline_parts(table: StoredTable, parts: PublishedParts) -> Table:
     empty = table.outline.frame.drop(table.outline.identifying)
     empty_lines = np.zeros(0, dtype=np.int32)
-    return table.outline.with_frame(parts.recode(empty, table.quasi_identifying, empty_lines))
+    return table.outline.replace_frame(parts.recode(empty, table.quasi_identifying, empty_lines))
 
 
 def _find_lone_rows(census: CountedPeople, lines: PartitionLines) -> Ints:

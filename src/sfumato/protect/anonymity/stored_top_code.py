@@ -58,7 +58,7 @@ class StoredTopCode(StoredTableMethod[TopCode]):
             known_rows += known_numbers.rows
         losses = {"loss": coded_count / known_rows, "coded_cells": coded_count}
         empty = outline.frame.drop(outline.identifying)
-        published_table = outline.with_frame(empty.with_columns(limits[name].clip(empty[name]) for name in limits))
+        published_table = outline.replace_frame(empty.with_columns(limits[name].clip(empty[name]) for name in limits))
         return TopCodePlan(table, method.describe_release(outline, published_table, limits, losses), limits)
 
 

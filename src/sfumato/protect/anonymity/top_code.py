@@ -121,7 +121,9 @@ class TopCode(Method):
             coded_count += known_numbers.count_coded(limits[name])
         frame = data.frame.drop(data.identifying).with_columns(limits[name].clip(data.frame[name]) for name in limits)
         losses = {"loss": coded_count / sum(data.frame[name].count() for name in limits), "coded_cells": coded_count}
-        return self.describe_release(data, data.with_frame(frame), limits, losses, np.arange(len(data), dtype=np.int64))
+        return self.describe_release(
+            data, data.replace_frame(frame), limits, losses, np.arange(len(data), dtype=np.int64)
+        )
 
     def describe_release(
         self,
@@ -217,7 +219,7 @@ class TopCode(Method):
         return tuple(claim_others_uncoded(name, {}) for name in self.columns)
 
     def _list_claims(self, table: Table, limits: Mapping[str, Limits]) -> tuple[Claim, ...]:
-        limit_claims = [claim for name in limits for claim in limits[name].claims(name, self.k)]
+        limit_claims = [claim for name in limits for claim in limits[name].list_claims(name, self.k)]
         return (
             *limit_claims,
             claim_others_kept(table, limits),
@@ -267,7 +269,7 @@ class Limits(NamedTuple):
         """A column within its limits; a missing cell stays missing."""
         return column.clip(self.floor, self.cap).cast(column.dtype)
 
-    def claims(self, name: str, k: int) -> tuple[Claim, ...]:
+    def list_claims(self, name: str, k: int) -> tuple[Claim, ...]:
         """Nothing lies beyond the limits and nobody is alone at them, as anybody can check; the rest is unchanged."""
         simple_limits = {end: simplify_number(limit) for end, limit in self._asdict().items() if limit is not None}
         arguments = {"column": name, **simple_limits}

@@ -202,7 +202,7 @@ class RandomizeResponse(Method):
         key: Key | None = None,
     ) -> Release:
         """What is claimed, stated and lost, from the columns alone: tables may lack their rows."""
-        published_table = data.with_frame(frame.drop(data.identifying, strict=False))
+        published_table = data.replace_frame(frame.drop(data.identifying, strict=False))
         bits = {column.name for column in columns if not column.channel.one_answer}
         hierarchies = {name: tree for name, tree in published_table.hierarchies.items() if name not in bits}
         names = [column.name for column in columns]
@@ -298,7 +298,7 @@ class RandomizeResponse(Method):
         asked_column.refuse_strange(int((codes < NO_ANSWER).sum()), table.source)
         answered_rows = np.flatnonzero(codes != NO_ANSWER)
         has_no_people = draws.people is None or not len(answered_rows)
-        repeats = 1.0 if has_no_people else _measure_repeats([draws.people[row] for row in answered_rows])  # type: ignore[index]
+        repeats = 1.0 if has_no_people else _measure_repeats([draws.people[row] for row in answered_rows])  # type: ignore[index]  # people are drawn if rows are answered for them
         channel = asked_column.channel.model_copy(update={"memoized": self._lasts(key), "repeats": repeats})
         return RandomizedColumn(name, channel, asked_column.answer(column, draws))
 

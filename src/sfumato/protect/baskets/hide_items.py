@@ -69,7 +69,7 @@ class HideItems(Method):
     """How long `exact` may search for something better."""
 
     @property
-    def maturity(self) -> str:  # type: ignore[override]
+    def maturity(self) -> str:  # type: ignore[override]  # depends on the parameters
         """The published algorithms are known to leave rules."""
         return "for study" if self.strategy in ("islf", "dsrf") else "stable"
 
@@ -113,8 +113,11 @@ class HideItems(Method):
         return Release(
             data=published_baskets,
             method=self,
-            claims=self.list_claims(data, thresholds, is_hidden=not details.get("left")),
-            losses={**compute_change_losses(data, published_baskets, changes), "exposed_rules": details.get("left", 0)},
+            claims=self.list_claims(data, thresholds, is_hidden=not details.get("visible_rules")),
+            losses={
+                **compute_change_losses(data, published_baskets, changes),
+                "exposed_rules": details.get("visible_rules", 0),
+            },
             details=HidingDetails(
                 rows=np.arange(len(data), dtype=np.int64),
                 sensitive=tuple(data.items[position] for position in hidden_items),
@@ -167,7 +170,7 @@ def _hide_as_published(
     handled_rules = {rule.renumber_rule(dict(enumerate(draft.places))) for rule in work.handled_rules}
     return draft, {
         "scans": work.scans,
-        "pruned": len(rules - rules_left - handled_rules),
-        "left": sum(rule_counts.values()),
+        "pruned_rules": len(rules - rules_left - handled_rules),
+        "visible_rules": sum(rule_counts.values()),
         "impossible": sorted((data.items[position] for position, count in rule_counts.items() if count), key=str),
     }

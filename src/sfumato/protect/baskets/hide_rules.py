@@ -189,7 +189,7 @@ class HideRules(Method):
                 rows=np.arange(len(data), dtype=np.int64),
                 sensitive=tuple(name_rule(data, rule) for rule in secret),
                 changes=changes,
-                **{"pruned": 0, **details},
+                **{"pruned_rules": 0, **details},
             ),
         )
 
@@ -204,7 +204,7 @@ class HideRules(Method):
             return SecretSets(self.rules, self.itemsets)
         if not Path(self.file).exists():
             raise DataError(
-                f"{self.file}: this is no rule, which is written as a,b {ARROW} c, and no file of rules that exists"
+                f"{self.file}: this is neither a rule, which is written as a,b {ARROW} c, nor an existing file of rules"
                 f"{ask_for_file(Path(self.file))}"
             )
         rule_file = read_rule_file(self.file)

@@ -51,7 +51,7 @@ class StoredHideRules(StoredBasketMethod[HideRules]):
         )
         draft_rules = tuple(rule.renumber_rule(number).renumber_rule(draft.column) for rule in secret)
         details = method.hide(draft, draft_rules, thresholds)
-        details = {"pruned": 0, **details, "sensitive": tuple(name_rule(baskets, rule) for rule in secret)}
+        details = {"pruned_rules": 0, **details, "sensitive": tuple(name_rule(baskets, rule) for rule in secret)}
         release = Release(baskets, method, method.list_claims(baskets, thresholds), {})
         return build_hiding_plan(baskets, taken_baskets, draft, release, details)
 

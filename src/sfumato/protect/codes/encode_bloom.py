@@ -60,7 +60,7 @@ class EncodeBloom(KeyedMethod):
     """Whether the hash functions have a secret; without one they fall to a dictionary."""
 
     @property
-    def iso_20889(self) -> str:  # type: ignore[override]
+    def iso_20889(self) -> str:  # type: ignore[override]  # depends on the parameters
         """Anyone can compute a hash that has no key."""
         return f"cryptographic tools ({'keyed hashing' if self.keyed else 'hashing without a key'})"
 

@@ -141,7 +141,7 @@ class EncodeForTrees(KeyedMethod):
         places = tree_key.locate_cells(data)
         _refuse_torn_pieces(data, tree_key, places, self._number_classes(data))
         encoded_frame = tree_key.encode(data, places).drop(data.identifying if data.roles else [])
-        published_table = data.with_frame(encoded_frame)
+        published_table = data.replace_frame(encoded_frame)
         return Release(
             data=published_table,
             method=self,
@@ -156,7 +156,7 @@ class EncodeForTrees(KeyedMethod):
             ),
         )
 
-    def transformer(self, random_state: Any = None) -> TreeTransformer:
+    def build_transformer(self, random_state: Any = None) -> TreeTransformer:
         """The same encoding as a scikit-learn transformer, for all columns of an array."""
         from sfumato.protect.codes.tree_transformer import TreeTransformer
 

@@ -74,7 +74,7 @@ def collect_entry_details(outcome: BlankedEntries) -> EntryDetails:
         reasons=list_reasons(cells, derived),
         rules_before=build_rule_points(cells, first),
         rules_after=build_rule_points(cells, outcome.remaining_rules),
-        exposed=count_exposed_entries(cells, first),
+        exposed_entries=count_exposed_entries(cells, first),
         confidence=mining.question.confidence,
         least=mining.question.least,
         objective=many,

@@ -104,7 +104,7 @@ class StoredSuppressEntries(StoredTableMethod[SuppressEntries]):
         types = _decide_types(visible)
         shown_bits = pack_visible(outcome.derived.states)
         plan = BlankingPlan(table, Release(outline, method, (), {}), shown_bits, types)
-        published_table = replace(outline.with_frame(plan.publish(outline.frame)), missing=Missing.MATCHES_ANY)
+        published_table = replace(outline.replace_frame(plan.publish(outline.frame)), missing=Missing.MATCHES_ANY)
         return replace(plan, release=method.describe_release(outline, published_table, outcome, blank_columns))
 
 

@@ -154,7 +154,7 @@ class SuppressEntries(Method):
         return self
 
     @property
-    def maturity(self) -> str:  # type: ignore[override]
+    def maturity(self) -> str:  # type: ignore[override]  # depends on the parameters
         """The printed algorithm is known to leave rules."""
         return "for study" if self.search == "grades_once" else "stable"
 
@@ -186,13 +186,13 @@ class SuppressEntries(Method):
         mask = require_private_mask(self.private, data.frame, chance, data.source, names)
         private = mask[:, [data.frame.columns.index(name) for name in names]]
         cuts = self._cut_numbers(data.frame.select(names), private, data.source)
-        table = data.with_frame(_publish_midpoints(data.frame.select(names), cuts))
+        table = data.replace_frame(_publish_midpoints(data.frame.select(names), cuts))
         cells = TableCells.of(table, private)
         outcome = self.find_entries(cells)
         if self.learner_risk is not None:
             outcome = replace(outcome, derived=self._close_learners(table, outcome, chance))
         frame = type_by_content(blank_states(table.frame, outcome.derived.states))
-        published_table = replace(data.with_frame(frame), missing=Missing.MATCHES_ANY)
+        published_table = replace(data.replace_frame(frame), missing=Missing.MATCHES_ANY)
         release = self.describe_release(
             data, published_table, outcome, [name for name in names if frame[name].null_count()]
         )

@@ -95,17 +95,17 @@ class AddNoise(Method):
     section = "noise"
 
     @property
-    def iso_20889(self) -> str:  # type: ignore[override]
+    def iso_20889(self) -> str:  # type: ignore[override]  # depends on the parameters
         """Intervals are coarser, and nothing of them is random."""
         return "generalization (intervals)" if self.kind == "discretize" else "randomization (noise addition)"
 
     @property
-    def draws_columns_together(self) -> bool:  # type: ignore[override]
+    def draws_columns_together(self) -> bool:  # type: ignore[override]  # depends on the parameters
         """Noise that is shaped like the data depends on other columns as the data do."""
         return self.kind == "correlated"
 
     @property
-    def maturity(self) -> str:  # type: ignore[override]
+    def maturity(self) -> str:  # type: ignore[override]  # depends on the parameters
         """`for study` if the literature can remove the noise: independent in several columns, or bounded."""
         is_removable = self.kind == "uniform" or (self.kind == "gaussian" and len(self._list_names()) > 1)
         return "for study" if is_removable else "stable"
@@ -224,7 +224,7 @@ class AddNoise(Method):
         ]
         cells = [*(column.published_cells for column in noisy), *(column.published_cells for column in cut)]
         frame = data.frame.drop(data.identifying).with_columns(cells)
-        release = self.describe_release(data, data.with_frame(frame), noisy, cut)
+        release = self.describe_release(data, data.replace_frame(frame), noisy, cut)
         return replace(release, details=replace(release.details, rows=np.arange(len(data), dtype=np.int64)))
 
     def describe_release(

@@ -74,7 +74,7 @@ def compute_interval_middles(column: NumberColumn, noise: Noise) -> Floats | Int
 
 def choose_noise(column: NumberColumn, kind: Literal["uniform", "gaussian"], width: float, confidence: float) -> Noise:
     """Noise under which a value is known only to within `width`; for whole numbers, at least what rounding leaves."""
-    requested_noise = Noise.for_privacy(kind, width, confidence, column.step)
+    requested_noise = Noise.of_privacy(kind, width, confidence, column.step)
     return require_room(
         column, requested_noise.model_copy(update={"scale": max(requested_noise.scale, _LEAST[kind] * column.step)})
     )

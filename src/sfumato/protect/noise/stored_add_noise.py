@@ -130,7 +130,7 @@ class StoredAddNoise(StoredTableMethod[AddNoise]):
             DisturbedColumn(column, noise, pl.Series(name, [], dtype=types[name]), shown_numbers[name])
             for name, (column, noise) in laws.items()
         ]
-        published_table = outline.with_frame(plan.publish(outline.frame))
+        published_table = outline.replace_frame(plan.publish(outline.frame))
         return replace(plan, release=method.describe_release(outline, published_table, noisy, list(cuts.values())))
 
 

@@ -91,7 +91,10 @@ class PublishPatterns(RepairedSupports):
                 (tuple(data.items[code] for code in basket), copies) for basket, copies in raised_patterns.added_baskets
             ]
             details = replace(
-                details, added=tuple(added_baskets), rounds=raised_patterns.rounds, complete=raised_patterns.complete
+                details,
+                added_baskets=tuple(added_baskets),
+                rounds=raised_patterns.rounds,
+                complete=raised_patterns.complete,
             )
         elif self.repair == "suppressive":
             withheld_patterns = withhold_itemsets(true, self.k, data, deadline)

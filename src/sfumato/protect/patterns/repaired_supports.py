@@ -36,6 +36,6 @@ class RepairedSupports(Method):
         return other_claims if cls.find_repair(parameters) == "none" else (*other_claims, safety)
 
     @property
-    def maturity(self) -> str:  # type: ignore[override]
+    def maturity(self) -> str:  # type: ignore[override]  # depends on the parameters
         """Without a repair, patterns of fewer than k people may follow."""
         return "for study" if self.repair == "none" else "stable"

@@ -78,7 +78,7 @@ class AnonymizeSequences(Method):
         )
 
     @property
-    def maturity(self) -> str:  # type: ignore[override]
+    def maturity(self) -> str:  # type: ignore[override]  # depends on the parameters
         """One pass is known to leave rare sequences."""
         return "for study" if self.literal else "stable"
 
@@ -103,7 +103,7 @@ class AnonymizeSequences(Method):
                 rows=kept_rows,
                 suppressed=lost_rows,
                 passes=paths.passes,
-                moved=edits.changed_count,
+                moved_sequences=edits.changed_count,
                 crowd=self.k,
                 is_single_pass=self.literal,
             ),

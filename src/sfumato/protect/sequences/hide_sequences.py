@@ -144,7 +144,7 @@ class HideSequences(Method):
         return self
 
     @property
-    def maturity(self) -> str:  # type: ignore[override]
+    def maturity(self) -> str:  # type: ignore[override]  # depends on the parameters
         """Choosing at random is only for comparison."""
         return "for study" if "R" in self.strategy else "stable"
 

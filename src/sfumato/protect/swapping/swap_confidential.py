@@ -71,14 +71,14 @@ class SwapConfidential(Method):
     optimum_of: ClassVar[str] = "among swaps that keep the same promises"
 
     @property
-    def iso_20889(self) -> str:  # type: ignore[override]
+    def iso_20889(self) -> str:  # type: ignore[override]  # depends on the parameters
         """A permutation keeps the counts of values; drawn values do not, and the others only where they can."""
         if self.search == "proportional":
             return "randomization (values drawn by their shares)"
         return "randomization (permutation as far as counts can stay)"
 
     @property
-    def maturity(self) -> str:  # type: ignore[override]
+    def maturity(self) -> str:  # type: ignore[override]  # depends on the parameters
         """`for study` unless records are drawn at random: a choice by values can be inferred from the values.
 
         `proportional` is there to compare with: `random` keeps counts, too.
@@ -129,7 +129,7 @@ class SwapConfidential(Method):
         frame = table.frame.drop(table.identifying).with_columns(
             swapped_column.column for swapped_column in swapped_columns
         )
-        published_table = table.with_frame(frame)
+        published_table = table.replace_frame(frame)
         return Release(
             data=published_table,
             method=self,
@@ -305,7 +305,7 @@ class _SwappedColumn:
         exchanges = list_exchanges(self.old, self.new, len(self.values))
         return {
             "identifiable": self.identifiable.count_by_status(),
-            "changed": self.changed_rows,
+            "changed_rows": self.changed_rows,
             "swaps": exchanges.swaps,
             "replaced": exchanges.replaced_rows,
             "objective": self.optimum.objective / UNIT,
@@ -331,7 +331,7 @@ def _select_usable_rows(table: Table, pattern: Sequence[str]) -> tuple[Table, In
         )
     if missing_mask.all():
         raise DataError(f"{table.source}: every row has a missing cell, and missing = drop")
-    return table.with_frame(table.frame.filter(pl.Series(~missing_mask))), rows[~missing_mask]
+    return table.replace_frame(table.frame.filter(pl.Series(~missing_mask))), rows[~missing_mask]
 
 
 def _number_categories(column: pl.Series) -> tuple[pl.Series, Ints]:
@@ -381,7 +381,7 @@ def _collect_swap_details(swapped_columns: Sequence[_SwappedColumn], rows: Ints)
     return SwapDetails(
         rows=rows,
         swaps=np.concatenate([details["swaps"] for details in every]),
-        changed=np.unique(np.concatenate([details["changed"] for details in every])),
+        changed_rows=np.unique(np.concatenate([details["changed_rows"] for details in every])),
         objective=sum(swapped_column.optimum.objective for swapped_column in swapped_columns) / UNIT,
         bound=sum(swapped_column.optimum.bound for swapped_column in swapped_columns) / UNIT,
         gap=sum(swapped_column.optimum.objective - swapped_column.optimum.bound for swapped_column in swapped_columns)

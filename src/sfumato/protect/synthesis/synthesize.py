@@ -187,7 +187,7 @@ class Synthesize(Method):
             redrawn = redraw_copies(frame, models, learnt_columns, rows, chance, data.source)
         published_frame = build_drawn_frame(names, learnt_columns, rows)
         published_table = self._drop_unlisted_hierarchies(
-            data.with_frame(published_frame), learnt_columns, drawn_columns
+            data.replace_frame(published_frame), learnt_columns, drawn_columns
         )
         return Release(
             data=published_table,

@@ -60,7 +60,7 @@ def build_basket_estimates_section(
 
 def _count_shares(published_baskets: Baskets) -> list[float]:
     counts = np.bincount(published_baskets.codes, minlength=len(published_baskets.items))
-    return (counts / max(len(published_baskets), 1)).tolist()  # type: ignore[no-any-return]
+    return (counts / max(len(published_baskets), 1)).tolist()  # type: ignore[no-any-return]  # a list of floats
 
 
 def _describe_how(distortion: BasketDistortion) -> str:

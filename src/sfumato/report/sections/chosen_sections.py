@@ -90,12 +90,33 @@ class _RunData(NamedTuple):
     utility: Mapping[str, float]
 
 
+_Builder = Callable[[_RunData], ReportSection | Sequence[ReportSection] | None]
+_SECTIONS: dict[str, _Builder] = {}
+
+
+def _makes_section(name: str) -> Callable[[_Builder], _Builder]:
+    """Register what draws the section of methods with this `section`; it imports what draws, which loads slowly."""
+
+    def register(builder: _Builder) -> _Builder:
+        _SECTIONS[name] = builder
+        return builder
+
+    return register
+
+
+def list_section_names() -> tuple[str, ...]:
+    """The sections that a method may name."""
+    return tuple(_SECTIONS)
+
+
+@_makes_section("entries")
 def _make_entries(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.entry_section import build_entry_section
 
     return build_entry_section(run.release, run.original, run.published_data)
 
 
+@_makes_section("hiding")
 def _make_hiding(run: _RunData) -> Sequence[ReportSection]:
     from sfumato.report.sections.hiding_section import list_hiding_sections
 
@@ -107,6 +128,7 @@ def _make_hiding(run: _RunData) -> Sequence[ReportSection]:
     )
 
 
+@_makes_section("noise")
 def _make_noise(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.noise_section import build_filtered_section
 
@@ -115,6 +137,7 @@ def _make_noise(run: _RunData) -> ReportSection | None:
     return build_filtered_section(run.release, run.original, run.published_data)
 
 
+@_makes_section("synthesis")
 def _make_synthesis(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.synthesis_section import build_synthesis_section
 
@@ -124,12 +147,14 @@ def _make_synthesis(run: _RunData) -> ReportSection | None:
     return build_synthesis_section(run.release, run.original, run.published_data)
 
 
+@_makes_section("codes")
 def _make_codes(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.code_section import build_code_section
 
     return build_code_section(run.release, run.original)
 
 
+@_makes_section("patterns")
 def _make_patterns(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.hiding_section import build_pattern_section
     from sfumato.report.sections.rule_repair_section import build_rule_repair_section
@@ -139,26 +164,15 @@ def _make_patterns(run: _RunData) -> ReportSection | None:
     return build_pattern_section(run.release, run.original, run.published_data)
 
 
+@_makes_section("classifier")
 def _make_classifier(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.rule_repair_section import build_withheld_splits_section
 
     return build_withheld_splits_section(run.release, run.original)
 
 
+@_makes_section("sequences")
 def _make_sequences(run: _RunData) -> ReportSection | None:
     from sfumato.report.sections.sequence_section import build_sequence_section
 
     return build_sequence_section(run.release, run.original, run.published_data, run.utility)
-
-
-_SECTIONS: Mapping[str, Callable[[_RunData], ReportSection | Sequence[ReportSection] | None]] = {
-    "entries": _make_entries,
-    "hiding": _make_hiding,
-    "noise": _make_noise,
-    "synthesis": _make_synthesis,
-    "codes": _make_codes,
-    "patterns": _make_patterns,
-    "classifier": _make_classifier,
-    "sequences": _make_sequences,
-}
-"""`Method.section` → its builder; imported when needed, because pictures load slowly."""

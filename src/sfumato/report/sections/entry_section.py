@@ -107,7 +107,7 @@ def _build_map_figure(details: EntryDetails, published_table: Table) -> ReportFi
 def _list_column_exposures(details: EntryDetails, columns: Sequence[str]) -> list[ColumnExposure]:
     private = Counter(column for _, column in details.private)
     derived = Counter(column for _, column in details.derived)
-    exposed_counts: Mapping[str, int] = details.exposed or {}
+    exposed_counts: Mapping[str, int] = details.exposed_entries or {}
     return [ColumnExposure(name, private[name], int(exposed_counts.get(name, 0)), derived[name]) for name in columns]
 
 
@@ -178,7 +178,7 @@ def _list_blanking_sizes(release: Release, original: Table) -> list[tuple[int, i
     """How many further entries the paper's search blanks, by blanking factor; large factors are fast and run first."""
     method, start_time = release.method, monotonic()
     details = release.details.require_family(EntryDetails)
-    published_rows = original.with_frame(original.frame[details.trace_rows(len(release.data))])
+    published_rows = original.replace_frame(original.frame[details.trace_rows(len(release.data))])
     private = tuple((int(row), column) for row, column in details.private)
     sizes: list[tuple[int, int]] = []
     for factor in FACTORS if private else ():

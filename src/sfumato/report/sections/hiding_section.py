@@ -123,7 +123,7 @@ def _describe_items(names: Sequence[str], original: Baskets, known_baskets: Bask
 
 def _describe_rules_left(details: HidingDetails) -> list[str]:
     """Rules about the items that still show, which the published algorithms leave."""
-    rule_count = int(details.left or 0)
+    rule_count = int(details.visible_rules or 0)
     if not rule_count:
         return []
     rules = count_noun(rule_count, "rule reaches", "rules reach")
@@ -271,7 +271,7 @@ def _list_hiding_notes(details: HidingDetails, method: str) -> list[str]:
         notes.append(f"Every solution costs at least {best}; this one costs {objective}.")
     if details.scans:
         scans = count_noun(details.scans, "scan")
-        notes.append(f"{scans} of the baskets, {count_noun(details.pruned or 0, 'rule')} pruned.")
+        notes.append(f"{scans} of the baskets, {count_noun(details.pruned_rules or 0, 'rule')} pruned.")
     return notes
 
 

@@ -76,7 +76,7 @@ def build_sequence_section(
             tuple(figures),
             notes,
         )
-    intro = _describe_fates(details.moved or 0, int(release.losses["dropped_sequences"]))
+    intro = _describe_fates(details.moved_sequences or 0, int(release.losses["dropped_sequences"]))
     return ReportSection("sequences", "What became of the sequences", intro, tuple(figures), notes)
 
 

@@ -49,7 +49,7 @@ def parse_purpose(word: str) -> Purpose:
     """Read a purpose by its name."""
     for purpose in get_args(Purpose):
         if purpose == word:
-            return purpose  # type: ignore[no-any-return]
+            return purpose  # type: ignore[no-any-return]  # one of the values of Purpose
     cure = ask_meant([word], PURPOSES) or f"; choose {', '.join(PURPOSES)}"
     raise PolicyError(f'"{word}" is not a purpose{cure}')
 
@@ -63,7 +63,7 @@ class DraftTable:
     proposals: tuple[RoleProposal, ...]
     k: int
 
-    def columns_with(self, role: Role) -> tuple[str, ...]:
+    def list_role_columns(self, role: Role) -> tuple[str, ...]:
         """The columns of a role."""
         return tuple(proposal.column for proposal in self.proposals if proposal.role is role)
 
@@ -76,7 +76,7 @@ class DraftTable:
     def diverse(self) -> tuple[str, ...]:
         """The sensitive columns of which a class of k people can hold two values without being enlarged much."""
         return tuple(
-            name for name in self.columns_with(Role.SENSITIVE) if self.measure_uniformity(name) <= 1 - 1 / self.k
+            name for name in self.list_role_columns(Role.SENSITIVE) if self.measure_uniformity(name) <= 1 - 1 / self.k
         )
 
 
@@ -119,7 +119,7 @@ def _write_crowds(table: DraftTable, *, diverse: bool) -> list[str]:
             *(f"#     {write_value(model)}," for model, _ in diversity_models),
         ]
     lines += [*_write_other_crowds(table, models), "", "[[attack]]", _LINKING]
-    if table.columns_with(Role.SENSITIVE):
+    if table.list_role_columns(Role.SENSITIVE):
         lines += [
             "",
             "[[attack]]",
@@ -145,7 +145,7 @@ def _write_partition(models: Sequence[tuple[Any, str]]) -> list[str]:
 def _explain_uniform_columns(table: DraftTable) -> list[str]:
     """Why a column in which most people have the same value gets no l-diversity."""
     lines: list[str] = []
-    uniform = [name for name in table.columns_with(Role.SENSITIVE) if name not in table.diverse]
+    uniform = [name for name in table.list_role_columns(Role.SENSITIVE) if name not in table.diverse]
     for name in uniform:
         share = table.measure_uniformity(name)
         lines += write_comment(
@@ -220,7 +220,7 @@ def _write_synthesis(table: DraftTable) -> list[str]:
         *write_comment("Instead: keep every person's row, and draw only the sensitive columns again."),
     ]
     lines += comment_out(["[[protect]]", 'method = "synthesize"', 'kind = "partial"'])
-    for column in table.columns_with(Role.SENSITIVE)[:1]:
+    for column in table.list_role_columns(Role.SENSITIVE)[:1]:
         lines += ["", "[[attack]]", write_entry("attack", "inference", "reads a secret from the most similar row")]
         lines += [write_entry("column", column)]
     lines += ["", "[[attack]]", write_entry("attack", "singling_out", "describes exactly one person")]
@@ -307,7 +307,7 @@ def _write_entries(table: DraftTable) -> list[str]:
     ]
     secret = [p.column for p in candidates if p.role is Role.SENSITIVE] or [candidates[-1].column]
     support = max(3, ceil(table.frame.height / 100))
-    has_crowd = bool(table.columns_with(Role.QUASI_IDENTIFYING))
+    has_crowd = bool(table.list_role_columns(Role.QUASI_IDENTIFYING))
     return [
         *(_write_crowd_first(table) if has_crowd else []),
         "[[protect]]",

@@ -23,6 +23,7 @@ from sfumato.data.cells.moments_in_text import are_moments
 from sfumato.data.cells.spelled_dates import find_date_forms, read_dates
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.reading.file_kinds import HEAD, detect_file_kind
+from sfumato.data.reading.plain_frames import simplify_frame
 from sfumato.data.reading.source import is_database, parse_source
 from sfumato.data.reading.table_reader import MISSING_MARKS, TextFormat, list_input_files, read_frame
 from sfumato.data.reading.text_dialect import SEPARATORS, count_record_cells
@@ -30,7 +31,6 @@ from sfumato.data.reading.text_table import read_first_bytes
 from sfumato.data.roles.role import name_separator
 from sfumato.errors import DataError
 from sfumato.sequences import Sequences
-from sfumato.table import simplify_frame
 from sfumato.workflow.drafts.draft_notes import list_unnamed
 from sfumato.workflow.drafts.point_draft import PointFile, find_point_columns
 from sfumato.workflow.policy import DEMO

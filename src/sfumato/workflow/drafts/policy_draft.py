@@ -170,7 +170,7 @@ def _draft_table_policy(
     report_progress("proposing hierarchies")
     hierarchies = {
         name: proposal
-        for name in table.columns_with(Role.QUASI_IDENTIFYING)
+        for name in table.list_role_columns(Role.QUASI_IDENTIFYING)
         if (proposal := propose_hierarchy(frame[name]))
     }
     files = _name_hierarchy_files(hierarchies, path)
@@ -306,10 +306,10 @@ def _write_roles(proposals: tuple[RoleProposal, ...]) -> list[str]:
 def _write_hierarchies(
     table: DraftTable, hierarchies: Mapping[str, HierarchyProposal], files: Mapping[str, str]
 ) -> list[str]:
-    if not table.columns_with(Role.QUASI_IDENTIFYING):
+    if not table.list_role_columns(Role.QUASI_IDENTIFYING):
         return []
     lines = ["[hierarchies]", *write_comment("What a value may be generalized to, level by level; * is on top.")]
-    for name in table.columns_with(Role.QUASI_IDENTIFYING):
+    for name in table.list_role_columns(Role.QUASI_IDENTIFYING):
         proposal = hierarchies.get(name)
         if proposal is None:
             lines += write_comment(f"{quote_toml_text(name)} has none: its values have no groups or order to propose.")

@@ -100,7 +100,7 @@ class FolderLock:
 
     def _is_current(self, handle: int) -> bool:
         try:
-            path_status = os.stat(self.path, follow_symlinks=False)  # noqa: PTH116
+            path_status = self.path.lstat()
         except FileNotFoundError:
             return False
         handle_status = os.fstat(handle)

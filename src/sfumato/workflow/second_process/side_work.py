@@ -80,7 +80,7 @@ class SideWork:
 
 def prepare_side_work(policy: Policy, given_data: Any = None) -> AbstractContextManager[None]:
     """Inside the block the other process is started, if it may be needed in a run that takes some time."""
-    methods = policy.methods()
+    methods = policy.methods
     is_asked = len(methods) == 1 and methods[0].describe()["method"] in METHODS
     return prepare_process(is_asked and _is_large(policy, given_data))
 

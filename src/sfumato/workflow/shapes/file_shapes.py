@@ -107,7 +107,7 @@ class TableShape(FileShape):
     def write(self, data: Table, path: Path, form: str, *, escape: bool = False) -> None:
         """Write the frame."""
         mark = choose_missing_mark(data.frame)
-        write_frame(data.frame, path, form, mark, escape=escape, labels=data.labels)  # type: ignore[arg-type]
+        write_frame(data.frame, path, form, mark, escape=escape, labels=data.labels)  # type: ignore[arg-type]  # a form in `formats`
 
     def describe_file(self, data: Table, form: str, *, escape: bool = False) -> dict[str, Any]:
         """Text alone does not show whether "1.50" is a number, nor how a missing value is written."""
@@ -199,8 +199,8 @@ class BasketsShape(FileShape):
     def write(self, data: Baskets, path: Path, form: str, *, escape: bool = False) -> None:
         """Write the baskets, without ids."""
         escapes_names = _has_names(data.items) and escape and form == "long"
-        items = tuple(escape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]
-        Baskets(items, data.offsets, data.codes).write(path, form)  # type: ignore[arg-type]
+        items = tuple(escape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]  # names are texts
+        Baskets(items, data.offsets, data.codes).write(path, form)  # type: ignore[arg-type]  # a form in `formats`
 
     def describe_file(self, data: Baskets, form: str, *, escape: bool = False) -> dict[str, Any]:
         """How many there are."""
@@ -220,7 +220,7 @@ class BasketsShape(FileShape):
         """Read baskets; the ids of the long form are only row numbers."""
         baskets = Baskets.read(path, body["data"]["format"])
         escapes_names = _has_names(baskets.items) and body["data"].get("escaped_formulas", False)
-        items = tuple(unescape_words(baskets.items)) if escapes_names else baskets.items  # type: ignore[arg-type]
+        items = tuple(unescape_words(baskets.items)) if escapes_names else baskets.items  # type: ignore[arg-type]  # names are texts
         return Baskets(items, baskets.offsets, baskets.codes)
 
     def refuse_changed(self, written_data: Baskets, read: Baskets) -> None:
@@ -299,7 +299,7 @@ class SequencesShape(FileShape):
                 'format = "spmf" in [output]'
             )
         escapes_names = _has_names(data.items) and escape and form == "long"
-        items = tuple(escape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]
+        items = tuple(escape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]  # names are texts
         write_sequences(Sequences(items, data.offsets, data.element_offsets, data.codes), path, form)
 
     def describe_file(self, data: Sequences, form: str, *, escape: bool = False) -> dict[str, Any]:
@@ -316,7 +316,7 @@ class SequencesShape(FileShape):
         """Read sequences; the ids of the long form are only row numbers."""
         data = read_sequences(path, body["data"]["format"])
         escapes_names = _has_names(data.items) and body["data"].get("escaped_formulas", False)
-        items = tuple(unescape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]
+        items = tuple(unescape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]  # names are texts
         return Sequences(items, data.offsets, data.element_offsets, data.codes)
 
     def refuse_changed(self, written_data: Sequences, read: Sequences) -> None:

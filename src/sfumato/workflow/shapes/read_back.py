@@ -36,7 +36,7 @@ def read_back(shape: FileShape, data: Any, path: Path, body: Mapping[str, Any]) 
         return read
     if read.frame.equals(data.frame):  # the same cells and types: a large table is held once
         return data
-    return data.with_frame(read.frame).to_release()
+    return data.replace_frame(read.frame).to_release()
 
 
 def reads_back_exactly(frame: pl.DataFrame, path: Path, description: Mapping[str, Any]) -> bool:

@@ -68,7 +68,7 @@ def _run_in_scratch(
     original = open_stored_baskets(describe_basket_source(policy), scratch, engine=choice.name)
     commitment = commit_to_source(policy.data.path)
     with name_source(policy.data.path):
-        plan = plan_stored(policy.methods()[0], original, chance)
+        plan = plan_stored(policy.methods[0], original, chance)
     with target.stage_folders() as staging:
         published_baskets = _write_and_read_back(policy, plan, staging, scratch, choice.name)
         findings = _measure_claims(plan, published_baskets)
@@ -95,7 +95,7 @@ def _run_in_scratch(
 
 def _run_attacks(policy: Policy, release: Release, original: StoredBaskets) -> tuple[AttackResult, ...]:
     """The attacks of the policy, which was refused if one of them cannot run."""
-    return tuple(AttackResult(attack, run_stored_attack(attack, release, original)) for attack in policy.attacks())
+    return tuple(AttackResult(attack, run_stored_attack(attack, release, original)) for attack in policy.attacks)
 
 
 def describe_basket_source(policy: Policy) -> BasketSource:

@@ -81,7 +81,7 @@ def _run_in_scratch(
     with target.stage_folders() as staging:
         original.rows.refuse_unseen(staging.private)
     commitment = commit_to_stored_source(policy.data.path, scratch)
-    method = policy.methods()[0]
+    method = policy.methods[0]
     method.refuse_undeclared(original.outline)
     with name_source(policy.data.path):
         plan = plan_stored(method, original, chance)
@@ -196,7 +196,7 @@ def _measure_claims(plan: StoredPlan, evidence: StoredEvidence) -> tuple[Finding
 def _run_attacks(policy: Policy, release: Release, comparison: StoredComparison) -> tuple[AttackResult, ...]:
     """The attacks of the policy, and linking, which the gate needs if people can be looked up."""
     known_columns = comparison.published_table.quasi_identifying
-    attacks = add_plain_linking(policy.attacks(), known_columns) if known_columns else policy.attacks()
+    attacks = add_plain_linking(policy.attacks, known_columns) if known_columns else policy.attacks
     outcomes = []
     for number, attack in enumerate(attacks):
         report_progress("attacking", number, len(attacks))

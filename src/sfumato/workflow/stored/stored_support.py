@@ -123,4 +123,4 @@ def list_unsupported(policy: Policy) -> list[str]:
 
 def _explain_attacks(policy: Policy, setting: StoredSetting) -> list[str]:
     """What of the attacks of a policy does not run on a stored release."""
-    return [reason for attack in policy.attacks() if (reason := explain_unstored_attack(attack, setting)) is not None]
+    return [reason for attack in policy.attacks if (reason := explain_unstored_attack(attack, setting)) is not None]

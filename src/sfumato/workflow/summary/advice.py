@@ -110,7 +110,7 @@ def _explain_loss(starred_columns: list[str], original: Table) -> str:
 
 def take_sample(table: Table) -> Table:
     """The rows on which alternatives are tried."""
-    return table if len(table) <= _MOST_ROWS else table.with_frame(table.frame.sample(_MOST_ROWS, seed=0))
+    return table if len(table) <= _MOST_ROWS else table.replace_frame(table.frame.sample(_MOST_ROWS, seed=0))
 
 
 def try_alternatives(method: Method, table: Table) -> Iterator[TriedAlternative]:

@@ -44,7 +44,7 @@ def gather_account(
         advice=list_advice(body, release, in_order=policy.output.order == "as_read"),
         seconds=seconds,
         source=original.source if isinstance(original, Table) else hide_password(policy.data.path),
-        sections=make_sections(policy.methods(), release, original, published_data, body["utility"]),
+        sections=make_sections(policy.methods, release, original, published_data, body["utility"]),
     )
     return add_column_facts(run_account, release) if isinstance(published_data, Table) else run_account
 

@@ -54,7 +54,7 @@ def measure_utility(
         return _measure_utility_without_columns(policy, published_data, original, release, keys or {})
     original = forget_unused_labels(original, list_value_columns(release, published_data, original))
     figures: dict[str, float] = {}
-    profiles = {method.utility for method in policy.methods()}
+    profiles = {method.utility for method in policy.methods}
     change_loss = measure_change_loss(original, published_data, release.changes, release.public, release.details.rows)
     if "codes" in profiles:
         return {} if change_loss is None else {"loss": change_loss}
@@ -65,7 +65,7 @@ def measure_utility(
         figures |= _measure_chance_utility(published_data, original, release)
     elif published_data.quasi_identifying:
         figures |= _measure_class_utility(
-            published_data, original, release, all(method.truthful for method in policy.methods())
+            published_data, original, release, all(method.truthful for method in policy.methods)
         )
     detail_loss = _measure_detail_loss(policy, published_data, original, release)
     losses = [loss for loss in (change_loss, detail_loss, figures.get("loss")) if loss is not None]
@@ -89,10 +89,10 @@ def measure_utility(
             original, published_data, target, columns=features, rows=release.details.rows
         )
         for model, score in scores.items():
-            figures |= {f"{model}_accuracy": score.released, f"{model}_accuracy_original": score.original}
+            figures |= {f"{model}_accuracy": score.release, f"{model}_accuracy_original": score.original}
             figures["zero_r_accuracy"] = score.zero_r
         entropy = measure.class_entropy(original, published_data, target, columns=features)
-        figures |= {"entropy_change": entropy.mean_change, "joint_entropy_change": entropy.together.change}
+        figures |= {"entropy_change": entropy.mean_change, "joint_entropy_change": entropy.joint.change}
     figures |= _measure_swapped_joints(published_data, original, release)
     return {name: round(value, 12) for name, value in figures.items() if isfinite(value)}
 
@@ -113,7 +113,7 @@ def _measure_detail_loss(policy: Policy, published_table: Table, original: Table
 
     A method alone is measured with the classes.
     """
-    methods = policy.methods()
+    methods = policy.methods
     if len(methods) < 2 or not any(method.loses_detail for method in methods):
         return None
     recoded_columns = {

@@ -45,7 +45,7 @@ def measure_sequence_utility(
     pattern_figures = {
         "frequent_before": changes.before,
         "frequent_after": changes.after,
-        "lost_patterns": changes.lost,
+        "lost_patterns": changes.lost_patterns,
         "ghost_patterns": changes.ghosts,
         "support_distance": changes.support_distance,
         "support_similarity": changes.sup_sim,

@@ -30,7 +30,7 @@ def measure_shown_detail(policy: Policy, published_data: Any, original: Any, rel
 
     Empty if no crowd hides people, if values are published that are not theirs, or if nobody is shown.
     """
-    is_shown = all(method.hides_in_crowds and method.truthful for method in policy.methods())
+    is_shown = all(method.hides_in_crowds and method.truthful for method in policy.methods)
     if not is_shown or not isinstance(published_data, Table):
         return {}
     return _measure_labels(published_data, original, release)

@@ -21,7 +21,7 @@ def classify_starred_rows(release: Release) -> Literal["class", "suppressed"]:
 
 def summarize_suppression(policy: Policy, release: Release) -> dict[str, Any]:
     """How many rows were suppressed, whether they are visible, and why that discloses nothing."""
-    methods = policy.methods()
+    methods = policy.methods
     left_out = explain_left_out((type(method), method.describe()) for method in methods)
     return describe_suppression(release.suppression, left_out)
 

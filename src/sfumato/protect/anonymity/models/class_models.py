@@ -159,7 +159,7 @@ class LDiversity(PrivacyModel):
     column_fields: ClassVar[tuple[str, ...]] = ("column",)
 
     model: Literal["l_diversity"] = "l_diversity"
-    l: float = Field(gt=0)  # noqa: E741  (the paper's own letter)
+    l: float = Field(gt=0)
     """The number of values; may be fractional for `entropy`."""
     column: str
     """The sensitive column."""
@@ -177,7 +177,7 @@ class LDiversity(PrivacyModel):
         return self
 
     @property
-    def steady(self) -> bool:  # type: ignore[override]
+    def steady(self) -> bool:  # type: ignore[override]  # depends on the parameters
         """Only the count of distinct values is steady: merging with a skewed class can break the others."""
         return self.kind == "distinct"
 

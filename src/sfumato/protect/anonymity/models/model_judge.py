@@ -114,4 +114,4 @@ def _leave_out_missing(table: Table, population: Table | None) -> Table | None:
     if population is None or table.missing is not Missing.DROP:
         return population
     names = [name for name in table.quasi_identifying if name in population.frame.columns]
-    return population.with_frame(population.frame.drop_nulls(names))
+    return population.replace_frame(population.frame.drop_nulls(names))

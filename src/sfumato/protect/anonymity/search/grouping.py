@@ -90,7 +90,7 @@ class Grouping:
         """The quasi-identifying columns of a table, and the sensitive columns that models use."""
         names = table.quasi_identifying
         counted_table = keep_participants_leaves(table) if population is None else table
-        hierarchies = tuple(counted_table.hierarchy(name) for name in names)
+        hierarchies = tuple(counted_table.get_hierarchy(name) for name in names)
         codes = np.array(
             [number_leaves(h, table.frame[n]) for n, h in zip(names, hierarchies, strict=True)], dtype=np.int32
         )

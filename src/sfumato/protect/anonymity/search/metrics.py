@@ -8,6 +8,7 @@ fractions; bounds are floats, and only rule a node out if they are clearly worse
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import prod
 from typing import Literal, Protocol
@@ -208,9 +209,9 @@ def make_metric(name: MetricName, grouping: Grouping, weights: Weights | None = 
     """The metric of a name, over the lattice of a grouping; weights are for `loss` alone."""
     if name == "loss":
         return _LossMetric(grouping, weights)
-    kinds: dict[str, type[Metric]] = {
+    kinds: dict[str, Callable[[Grouping], Metric]] = {
         "loss_geometric": _GeometricLossMetric,
         "discernibility": _DiscernibilityMetric,
         "height": _HeightMetric,
     }
-    return kinds[name](grouping)  # type: ignore[call-arg]
+    return kinds[name](grouping)

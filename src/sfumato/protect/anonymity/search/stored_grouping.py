@@ -51,7 +51,7 @@ def group_stored_rows(
 ) -> StoredGrouping:
     """Count the combinations of quasi-identifying values, and the sensitive values of each."""
     names = table.quasi_identifying
-    hierarchies = tuple(table.hierarchy(name) for name in names)
+    hierarchies = tuple(table.get_hierarchy(name) for name in names)
     population = judge.choose_population(table.outline)
     floor = tuple(0 for _ in names)
     if coarsen and population is None and table.missing is Missing.OWN_VALUE:

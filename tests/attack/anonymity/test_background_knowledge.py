@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
-from sfumato.attack.anonymity.background import BackgroundKnowledge
+from sfumato.attack.anonymity.background_knowledge import BackgroundKnowledge
 from tests.attack.anonymity.test_homogeneity import Mixed, commonest, mixed_releases
 from tests.attack.anonymity.test_similarity import patients
 from tests.contract.examples import people
@@ -44,7 +44,7 @@ def test_the_strongest_exclusion_by_trying_all(mixed: Mixed, excluded: int) -> N
 def test_l_diversity_bounds_it(mixed: Mixed) -> None:
     """With l values in every set, l − 2 exclusions pin nobody, and l − 1 everybody who has just l."""
     distinct = [len({mixed.values[i] for i in rows}) for rows in mixed.found]
-    l = min(distinct)  # noqa: E741
+    l = min(distinct)
     if l >= 2:
         assert BackgroundKnowledge(excluded=l - 2).run(mixed.release, mixed.table).facts["pinned"] == 0
     truth_flags = [
