@@ -208,7 +208,7 @@ def test_the_terminal_prints_bounds_as_the_page_and_shares_as_percentages(
 def test_claims_and_cures_quote_names_with_commas() -> None:
     people = make_people(**{"pay, net": [1000 + row for row in range(120)], "tax": AGES})
     claim = sf.RoundNumbers(columns=("tax", "pay, net"), step=10).protect(people).claims[0]
-    assert 'Every published number of tax, "pay, net" is' in claim.meaning
+    assert 'Every published number of "tax", "pay, net" is' in claim.meaning
     with pytest.raises(sf.PolicyError, match=r'ranges = \{ "pay, net" = \[0, 120\] \}'):
         sf.AddNoise(columns="pay, net").refuse_undeclared(people)
 
