@@ -250,11 +250,11 @@ class SuppressEntries(Method):
                 raise PolicyError(f'{source}: "{name}" is to be discretized, but is not a published column{question}')
             visible = frame[name].set(pl.Series(private[:, frame.columns.index(name)]), None)
             # Midpoints between the extremes would disclose the extremes, which are someone's values.
-            cuts[name] = (
-                cut_equal_width(visible, column_cuts, coarse=True)
-                if isinstance(column_cuts, int)
-                else cut_at(visible, column_cuts, coarse=True)
-            )
+            cut = cut_equal_width if isinstance(column_cuts, int) else cut_at
+            try:
+                cuts[name] = cut(visible, column_cuts, coarse=True)
+            except DataError as error:
+                raise DataError(f"{source}: {error}") from None
         return cuts
 
     def _close_learners(self, table: Table, outcome: BlankedEntries, chance: np.random.Generator) -> DerivedEntries:
