@@ -280,6 +280,12 @@ class Synthesize(Method):
         }
         return replace(published_table, hierarchies=MappingProxyType(hierarchies))
 
+    @classmethod
+    def find_row_count(cls, parameters: Mapping[str, Any]) -> int | None:
+        """Its parameter, if whole rows are drawn."""
+        count = parameters.get("rows")
+        return count if isinstance(count, int) and cls.draws_rows(parameters) else None
+
     def state_claims(self, table: Table) -> tuple[Claim, ...]:
         """That nothing else was changed: the other claims are about what the columns hold."""
         return (_claim_only_drawn(()),) if self.kind == "partial" else ()
