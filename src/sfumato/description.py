@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Literal, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, GetCoreSchemaHandler, ValidationError
+from pydantic_core import CoreSchema
 
+from sfumato.fields.number_fields import refuse_truths
 from sfumato.fields.parameter_errors import explain_parameters
 
 
@@ -47,6 +49,11 @@ class Description(BaseModel):
             super().__init__(**{name: _wrap_single(type(self), name, value) for name, value in keywords.items()})
         except ValidationError as error:
             raise explain_parameters(error, type(self), keywords) from None
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """How fields are checked: a truth is no number."""
+        return refuse_truths(handler(source))
 
     def list_parts(self) -> dict[str, tuple[Description, ...]]:
         """The fields that hold descriptions themselves, such as the models of a method."""

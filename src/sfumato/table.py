@@ -308,7 +308,9 @@ def _unpickle(
 def _read_hierarchy(hierarchy_source: Any, frame: pl.DataFrame, column: str, table_source: str) -> Hierarchy:
     if column not in frame.columns:
         suggestion = ask_meant([column], frame.columns) or "; remove the hierarchy"
-        raise DataError(f'a hierarchy is given for "{column}", which is not a column of the table{suggestion}')
+        raise DataError(
+            f'{table_source}: a hierarchy is given for "{column}", which is not a column of the table{suggestion}'
+        )
     if isinstance(hierarchy_source, Hierarchy):
         return hierarchy_source
     if isinstance(hierarchy_source, (str, Path)):

@@ -80,6 +80,7 @@ def test_nothing_is_written_over(people: Path, invoke: Invoke) -> None:
     assert ran.code == 2
     assert "exists and is not overwritten" in ran.output
     assert Path("policy.toml").read_text() == "mine"
+    assert "not a shape" in invoke("init", people.name, "--shape", "tabel").output
     assert "not a purpose" in invoke("init", people.name, "--for", "sell").output, (
         "the option that is wrong comes first"
     )

@@ -57,6 +57,9 @@ def test_it_succeeds_on_the_original(example: Example) -> None:
         assert outcome.attempts == min(getattr(example.subject, "attempts", len(data)), len(data))
     assert outcome.attempts > 0
     assert outcome.low > 0.5
+    known_names = {name for party in outcome.known_columns for name in party}
+    assert len(set(outcome.targets)) == len(outcome.targets), "a column is guessed once: verify refuses others"
+    assert known_names.isdisjoint(outcome.targets), "what an attacker knows is not guessed: verify refuses it"
 
 
 @parametrize_examples

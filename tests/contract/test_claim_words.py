@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from typing import ClassVar, Literal, get_args, get_origin
@@ -13,6 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.protect import METHODS
+from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.release import Claim
 from tests.contract.claim_words import (
     find_rounded_promise,
@@ -94,6 +95,63 @@ def explain_wrong_numbers(result: Made, claim: Claim) -> Iterator[str]:
             f"does not say {claim.threshold:g}, the threshold that is checked: write it in the sentence, from the same "
             "variable, and check that the threshold is the one that the policy asks for"
         )
+
+
+def find_bare_columns(claim: Claim, names: Iterable[str]) -> list[str]:
+    """The columns that a sentence names without quotes, or that it should name and does not."""
+    arguments = claim.arguments
+    checked_names = [str(arguments["column"])] if "column" in arguments else []
+    sentence = re.sub(r'"[^"]*"', '""', claim.meaning)
+    bare = [name for name in names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", sentence)]
+    return bare + [name for name in checked_names if f'"{name}"' not in claim.meaning]
+
+
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_a_sentence_quotes_the_columns_that_it_names(kind: type[sf.Method]) -> None:
+    """ "Every published number of no is a multiple of 5" was said of a column called no."""
+    for result in make_all(kind):
+        for claim in result.release.claims if isinstance(result.data, sf.Table) else ():
+            bare = find_bare_columns(claim, result.data.frame.columns)
+            assert not bare, (
+                f'{kind.__name__}, example "{result.example.name}": the meaning of the claim "{claim.property}", '
+                f'"{claim.meaning}", names {", ".join(bare)} without quotes: use `quote_names` (errors.py)'
+            )
+
+
+MODELS: tuple[PrivacyModel, ...] = (
+    sf.AlphaKAnonymity(k=2, alpha=0.9, column="no"),
+    sf.LDiversity(l=1, column="no"),
+    sf.LDiversity(l=2, column="no", kind="recursive", c=9),
+    sf.TCloseness(t=1, column="no"),
+    sf.BetaLikeness(beta=99, column="no"),
+    sf.DeltaDisclosure(delta=99, column="no"),
+)
+ODD = {
+    **{f"{type(model).__name__} {number}": sf.Partition(models=(model,)) for number, model in enumerate(MODELS)},
+    "numbers": sf.TopCode(columns=("all rows",), k=2),
+    "steps": sf.RoundNumbers(columns=("all rows",), step=5),
+    "groups": sf.GroupRareValues(columns=("no",), min_count=2),
+    "draws": sf.Synthesize(kind="partial", columns=("no", "all rows")),
+    "noise": sf.AddNoise(columns=("all rows",), ranges={"all rows": (0, 100)}),
+    "answers": sf.RandomizeResponse(column="no", p=0.5, categories=("a", "b")),
+    "swaps": sf.SwapConfidential(column="no", share=0.5, search="random"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_columns_called_like_words_of_a_sentence_are_not_misread(name: str) -> None:
+    columns = {"no": ["a", "b"] * 60, "all rows": list(range(40, 60)) * 6, "age": [30, 40, 50] * 40}
+    roles = {"no": "sensitive", "all rows": "insensitive", "age": "quasi_identifying"}
+    release = ODD[name].protect(sf.Table.of(columns, roles), sf.Randomness.seeded(1))
+    named_columns = set()
+    for claim in release.claims:
+        quoted_names = set(re.findall(r'"([^"]*)"', claim.meaning))
+        named_columns |= quoted_names
+        if "column" in claim.arguments:
+            assert claim.arguments["column"] in quoted_names, claim.meaning
+        sentence = re.sub(r'"[^"]*"', '""', claim.meaning)
+        assert "all rows" not in sentence and not re.search(r"\bno\b", sentence), claim.meaning
+    assert named_columns & {"no", "all rows"}
 
 
 @pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
@@ -211,8 +269,8 @@ def test_a_sentence_names_every_column_that_is_checked(kind: type[sf.Method]) ->
 def test_a_sentence_about_one_of_two_columns_is_noticed() -> None:
     result = make_once(next(example for example in METHOD_EXAMPLES if example.name == "group rare values"))
     claim = result.release.claims[0]
-    assert "occupation, disease" in claim.meaning and find_unnamed_columns(result, claim) == []
-    short = claim.model_copy(update={"meaning": claim.meaning.replace("occupation, disease", "occupation")})
+    assert '"occupation", "disease"' in claim.meaning and find_unnamed_columns(result, claim) == []
+    short = claim.model_copy(update={"meaning": claim.meaning.replace(', "disease"', "")})
     assert find_unnamed_columns(result, short) == ["disease"]
     of_all = claim.model_copy(update={"meaning": "At least 20 rows hold whatever a published cell holds."})
     assert find_unnamed_columns(result, of_all) == ["occupation", "disease"]

@@ -96,6 +96,20 @@ def test_what_is_stated_about_suppressed_rows_is_so(example: Example) -> None:
     assert not stated.drops_missing or result.data.missing is Missing.DROP
 
 
+@pytest.mark.parametrize("kind", METHODS, ids=lambda kind: kind.__name__)
+def test_rows_are_said_to_be_left_out_only_if_there_are_any(kind: type[sf.Method]) -> None:
+    """The parameters tell which rows may be gone, not that some are: of 0 rows it was said that they are left out."""
+    for result in make_all(kind):
+        sentence = kind.explain_left_out(result.release.method.describe())
+        cure = 'let its explain_left_out say ", if there are any, "'
+        assert not sentence or ", if there are any, are not in the release" in sentence, f"{kind.__name__}: {cure}"
+
+
+def test_a_method_that_may_suppress_no_row_leaves_none_out() -> None:
+    method = sf.Generalize(models=sf.KAnonymity(k=2), suppressed_rows="drop")
+    assert sf.Generalize.explain_left_out(method.describe()) == ""
+
+
 def test_the_examples_show_every_kind_of_suppression() -> None:
     kinds = {make_once(example).release.suppression.kind for example in EXAMPLES}
     assert {SuppressedRows.NONE, SuppressedRows.EMPTY} <= kinds

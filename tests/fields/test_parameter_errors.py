@@ -40,6 +40,8 @@ SENTENCES: dict[str, Callable[[], object]] = {
     ),
     "RandomizeResponse: give either p or epsilon, not both": lambda: RandomizeResponse(column="ill", p=0.5, epsilon=1),
     "RandomizeResponse: column must be text or a list": lambda: RandomizeResponse(column=5, p=0.5),
+    "TopCode: caps.age must be a number": lambda: sf.TopCode(columns="age", k=5, caps={"age": True}),
+    "RoundNumbers: step must be a number": lambda: sf.RoundNumbers(columns="age", step=True),
     'Policy: gate: there is no parameter "max_los"; did you mean "max_loss"?': lambda: Policy(
         data={"path": "demo"}, protect=[Partition(models=[KAnonymity(k=5)])], gate={"max_los": 1}
     ),

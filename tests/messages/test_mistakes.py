@@ -97,6 +97,9 @@ POLICIES = {
     "width": spoil("widths", "width", "line 12, hierarchies.age: width: there", 'did you mean "widths"?'),
     "CSV": spoil('path = "out"', 'path = "out"\nformat = "CSV"', "line 27, output.format: did", '"csv"?'),
     "an unknown format": spoil('path = "out"', 'path = "out"\nformat = "wax"', "output.format: choose", '"csv"'),
+    "a format that no table has": spoil(
+        'path = "out"', 'path = "out"\nformat = "json"', 'output.format: choose "csv", ', '"stata", "spss"\n'
+    ),
     "xlsx for excel": spoil('path = "out"', 'path = "out"\nformat = "xlsx"', "output.format: did", '"excel"?'),
     "sav for spss": spoil('path = "out"', 'path = "out"\nformat = "sav"', "output.format: did", '"spss"?'),
     "dta for stata": spoil('path = "out"', 'path = "out"\nformat = "dta"', "output.format: did", '"stata"?'),
@@ -155,7 +158,7 @@ POLICIES = {
     "a column without a role": spoil(', "ward"]', "]", "people.csv", "no role", '"ward"', "insensitive"),
     "nobody can be linked": spoil('quasi_identifying = ["age", "zip", "sex"]', 'insensitive = ["age", "zip", "sex"]',
         "max_linking_risk", "no column is quasi_identifying"),
-    "a hierarchy of no column": spoil("age = {", "agee = {", '"agee"', 'did you mean "age"?'),
+    "a hierarchy of no column": spoil("age = {", "agee = {", 'people.csv: a hierarchy is given for "agee"', '"age"?'),
     "noise on no column": spoil(PROTECT, 'method = "add_noise"\ncolumns = ["agee"]\n', "protect[0].columns", '"age"?'),
     "a reason for no column": spoil("[gate]", '[accept]\nsexx = "why"\n[gate]', "[accept]", '"sexx"', '"sex"?'),
     "to classify no column": spoil("[gate]", '[measure]\nclassify = "wards"\n[gate]', "measure.classify", '"ward"?'),
@@ -194,7 +197,10 @@ POLICIES = {
     ),
     "a limit for no attack": spoil("max_linking_risk = 0.5", "max_risk = { similarity = 0.2 }", "similarity", "[[att"),
     # hierarchies
-    "intervals of text": spoil("age = {", "sex = {", '"sex" holds text', "prefix or tree"),
+    "intervals of text": spoil(
+        "age = {", "sex = {", 'people.csv: column "sex" holds text (of its 2 different values, none is a number)',
+        "prefix or tree",
+    ),
     "dates of numbers": spoil(AGE, 'age = { kind = "date", units = ["year"] }', '"age"', "9 values are not dates"),
     "a leaf that is misspelt": spoil(
         AGE, 'sex = { kind = "tree", groups = { all = ["m", "female"] } }', '"sex"',

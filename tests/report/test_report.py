@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -206,6 +207,17 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("SFUMATO_HOME", str(root / "home"))
         pipeline.run_policy(policy, root / "out")
     return root / "out"
+
+
+@pytest.mark.parametrize("internal", [True, False])
+@pytest.mark.parametrize(("share", "text"), [(0.125, 'by "town"'), (0.0, "none found")])
+def test_columns_single_out_rows_only_where_the_table_names_them(share: float, text: str, internal: bool) -> None:
+    """Below "none found" stood: "These columns single out the most rows."."""
+    verdict = certificate()["verdict"] | {"unique_rows": [{"columns": ["town"], "share": share}]}
+    page = unescape(page_of(account(body={"verdict": verdict}), internal))
+    assert f"{text}</td>" in page
+    assert ("The columns named are those found to single out the most rows." in page) == bool(share)
+    assert ("single out" in page) == bool(share)
 
 
 def test_a_run_writes_both_pages(folders: Path) -> None:

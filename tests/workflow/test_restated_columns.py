@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from copy import deepcopy
@@ -44,6 +45,7 @@ TABLE_METHODS["whole"] = [{"method": "generalize", "models": [{"model": "k_anony
 TABLE_METHODS["noise"] = [{"method": "add_noise", "columns": ["pay"], "ranges": {"pay": [0, 5000]}}]
 TABLE_METHODS["drawn"] = [{"method": "synthesize", "kind": "partial", "columns": ["pay"], "min_leaf": 5}]
 TABLE_METHODS["drawn whole"] = [{"method": "synthesize", "min_leaf": 5}]
+TABLE_METHODS["drawn few"] = [{"method": "synthesize", "min_leaf": 5, "rows": 100}]
 TABLE_METHODS["means"] = [{"method": "microaggregate", "k": 3, "columns": ["age", "sex", "job", "pay"]}]
 TABLE_METHODS["local"] = [
     {"method": "generalize", "models": [{"model": "k_anonymity", "k": 3}], "recoding": "local"},
@@ -252,7 +254,7 @@ FORGERIES: dict[str, Forgery] = {
     "multiples of no column": Forgery("coarse", change_claim("numbers_between_steps", arguments={"columns": []})),
     "multiples of 1": Forgery("coarse", change_claim("numbers_between_steps", arguments={"step": 1})),
     "a sentence about 50": Forgery(
-        "coarse", change_claim("numbers_between_steps", meaning="Every published number of pay is a multiple of 50.")
+        "coarse", change_claim("numbers_between_steps", meaning='Every published number of "pay" is a multiple of 50.')
     ),
     "one number between steps": Forgery("coarse", change_claim("numbers_between_steps", threshold=1, measured=1)),
     "no claim of steps": Forgery("coarse", remove_claim("numbers_between_steps")),
@@ -323,6 +325,11 @@ FORGERIES: dict[str, Forgery] = {
     "a column that nobody knows": Forgery("coarse", set_in("attacks", 0, "known_columns", value=[["nonexistent"]])),
     "knowledge of nothing": Forgery("coarse", set_in("attacks", 0, "parameters", "knowledge", value=["nonexistent"])),
     "a target that there is not": Forgery("coarse", set_in("attacks", 1, "targets", value=["nonexistent"])),
+    "a target that the attacker knew": Forgery("whole", set_in("attacks", 1, "known_columns", value=[["age", "ill"]])),
+    "a target that the attack does not name": Forgery("coarse", set_in("attacks", 1, "targets", value=["pay"])),
+    "a target twice": Forgery("coarse", set_in("attacks", 1, "targets", value=["ill", "ill"])),
+    "a target that was removed": Forgery("coarse", set_in("attacks", 0, "targets", value=["name"])),
+    "another number of drawn rows": Forgery("drawn few", set_in("methods", 0, "rows", value=99)),
     "a larger budget": Forgery("answers", set_in("losses", "epsilon", value=20.0)),
     "a larger budget of baskets": Forgery("noisy", set_in("losses", "epsilon", value=200.0)),
     "a budget without claims": Forgery("coarse", set_in("losses", "epsilon", value=0.1)),
@@ -431,6 +438,29 @@ def test_a_changed_field_is_accepted_only_if_nobody_can_check_it(
             assert sf.verify(tmp_path).problems, (path, other)
         else:
             sf.verify(tmp_path)  # neither crashes nor hangs
+
+
+def add_part(archive: zipfile.ZipFile) -> None:
+    archive.writestr("xl/names.xml", "<names>Ann Bee</names>")
+
+
+def add_comment(archive: zipfile.ZipFile) -> None:
+    archive.comment = b"Ann Bee"
+
+
+@pytest.mark.parametrize("add", [add_part, add_comment])
+def test_a_workbook_with_a_part_that_nobody_sees_is_refused(
+    tmp_path: Path, add: Callable[[zipfile.ZipFile], None]
+) -> None:
+    table = sf.Table.of({"age": [20, 30] * 20}, {"age": "quasi_identifying"})
+    policy = {"protect": [{"method": "round_numbers", "columns": ["age"], "step": 5}], "output": {"format": "excel"}}
+    sf.run(table, policy, out=tmp_path / "out")
+    assert sf.verify(tmp_path / "out").problems == ()
+    with zipfile.ZipFile(tmp_path / "out" / "release" / "data.xlsx", "a") as archive:
+        add(archive)
+    resign(tmp_path / "out", lambda body: None)
+    problems = sf.verify(tmp_path / "out").problems
+    assert problems == ("the workbook has other parts than the sheet that sfumato writes, which may hold data",)
 
 
 @pytest.mark.parametrize("name", ["1", "8", "-1", "is", "most 2"])

@@ -15,10 +15,13 @@ import pytest
 import sfumato as sf
 from sfumato.cli.messages import print_run
 from sfumato.data.hierarchies.hierarchy_builders import parse_builder
+from sfumato.engine.stored_rows import MemoryRows
+from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import join_names
 from sfumato.protect.anonymity.explain import Why
 from sfumato.protect.claims import spell_few
 from sfumato.protect.sequences.sequence_claims import claim_no_ghosts
+from sfumato.public.noise_law import read_numbers
 from sfumato.randomness import Randomness
 from sfumato.report.content import list_parameters
 from sfumato.report.pictures.number_bins import choose_bins
@@ -192,6 +195,34 @@ def test_words_among_numbers_are_counted() -> None:
     for builder in ({"kind": "intervals", "widths": [5]}, {"kind": "quantiles", "counts": [2]}):
         with pytest.raises(sf.DataError, match=r'"d" holds text \(2 of its 5 different values are not numbers\)'):
             parse_builder(builder).build(table.frame["d"])
+        with pytest.raises(sf.DataError, match=r'^table: .*"d" holds text \(2 of its 5 different values'):
+            sf.Table.of(table.frame, hierarchies={"d": builder})
+    entries = sf.SuppressEntries(private=[(0, "t")], confidence=0.5, min_support=1, discretize={"d": 2})
+    with pytest.raises(sf.DataError, match=r'^table: .*"d" is String, and 2 of its 5 cells are no numbers; correct'):
+        entries.protect(table)
+    classifier = sf.PublishClassifier(target="t", k=2, cuts={"d": (1,)})
+    with pytest.raises(sf.PolicyError, match=r'^table: "d" holds no numbers \("d": 2 of its 5 cells are no numbers\)'):
+        classifier.protect(table)
+
+
+def test_texts_without_any_number_are_counted_too() -> None:
+    """The message said "holds text", and neither in how many cells nor where."""
+    table = sf.Table.of({"d": ["a", None, "b", "c"]}, {"d": "quasi_identifying"})
+    with pytest.raises(sf.PolicyError, match=r'^table: "d" holds text \(of its 3 cells, none is a number\)'):
+        sf.AddNoise(columns="d", ranges={"d": (0, 9)}).protect(table)
+    codes = sf.Table.of({"d": ["12", "34"]}, {"d": "quasi_identifying"})
+    with pytest.raises(sf.PolicyError, match=r"of its 2 cells, all look like numbers, and are kept as text"):
+        sf.AddNoise(columns="d", ranges={"d": (0, 99)}).protect(codes)
+    with pytest.raises(sf.DataError, match=r'"d" holds text in 3 cells; noise is only in .* name another column'):
+        read_numbers(table.frame["d"])
+
+
+@pytest.mark.parametrize(("name", "words"), [("d", "holds text"), ("f", "is not a column of the table")])
+def test_hierarchies_of_stored_tables_name_the_file(name: str, words: str) -> None:
+    rows = MemoryRows(pl.DataFrame({"d": ["a", "b"], "e": [1, 2]}), "people.csv")
+    roles, hierarchy = {"d": "quasi_identifying", "e": "insensitive"}, {"kind": "intervals", "widths": [5]}
+    with pytest.raises(sf.DataError, match=rf'^people\.csv: .*"{name}".* {words}'):
+        StoredTable.of(rows, roles, {name: hierarchy})
 
 
 def test_the_terminal_prints_bounds_as_the_page_and_shares_as_percentages(
@@ -210,7 +241,7 @@ def test_the_terminal_prints_bounds_as_the_page_and_shares_as_percentages(
 def test_claims_and_cures_quote_names_with_commas() -> None:
     people = make_people(**{"pay, net": [1000 + row for row in range(120)], "tax": AGES})
     claim = sf.RoundNumbers(columns=("tax", "pay, net"), step=10).protect(people).claims[0]
-    assert 'Every published number of tax, "pay, net" is' in claim.meaning
+    assert 'Every published number of "tax", "pay, net" is' in claim.meaning
     with pytest.raises(sf.PolicyError, match=r'ranges = \{ "pay, net" = \[0, 120\] \}'):
         sf.AddNoise(columns="pay, net").refuse_undeclared(people)
 

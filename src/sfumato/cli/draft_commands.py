@@ -139,11 +139,11 @@ def init_command(
     from sfumato.workflow.drafts.draft_source import LongColumns, refuse_missing_input
     from sfumato.workflow.drafts.policy_draft import draft_policy, refuse_existing
 
-    given_purpose = None if purpose is None else parse_purpose(purpose)
+    given_purpose, given_shape = None if purpose is None else parse_purpose(purpose), parse_shape(shape)
     refuse_missing_input(data)
     refuse_existing(out)
     columns_read, marks = LongColumns(id_column, item, time), tuple(missing_mark or ())
-    file = DraftedFile(data, parse_shape(shape), separator, header, encoding, decimal, columns_read, marks)
+    file = DraftedFile(data, given_shape, separator, header, encoding, decimal, columns_read, marks)
     with show_progress(as_json):
         source = file.look()
     asks = not yes and not as_json and can_ask()

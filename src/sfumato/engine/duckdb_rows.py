@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from sfumato.arrays import ShortCodes
 from sfumato.data.reading.arrow_memory import borrow_numbers
+from sfumato.data.reading.near_files import ask_for_file
 from sfumato.data.reading.plain_frames import simplify_frame
 from sfumato.data.reading.table_reader import explain_changed_type
 from sfumato.engine.dense_counts import count_rows_at_places, fits_places, split_places
@@ -394,7 +395,7 @@ def _get_plain_type(kind: pa.DataType) -> pa.DataType:
 def explain_damaged(file: Path) -> DataError:
     """The file that cannot be read."""
     if not file.exists():
-        return DataError(f"{file}: the file does not exist")
+        return DataError(f"{file}: the file does not exist{ask_for_file(file)}")
     return DataError(f"{file}: this is not a Parquet file, or it is damaged or truncated; write it again")
 
 

@@ -54,7 +54,10 @@ class StoredTable:
         strange = [name for name in hierarchies or {} if name not in columns]
         if strange:
             suggestion = ask_meant(strange, columns) or "; remove the hierarchy"
-            raise DataError(f'a hierarchy is given for "{strange[0]}", which is not a column of the table{suggestion}')
+            raise DataError(
+                f'{rows.source}: a hierarchy is given for "{strange[0]}", which is not a column of the table'
+                f"{suggestion}"
+            )
         built_hierarchies = {
             name: table._build_hierarchy(name, given_hierarchy) for name, given_hierarchy in (hierarchies or {}).items()
         }
@@ -182,15 +185,22 @@ class StoredTable:
         name = f'hierarchy of "{column}"'
         builder = parse_builder(given_hierarchy, name) if isinstance(given_hierarchy, Mapping) else given_hierarchy
         self._refuse_many_leaves(column)
+        if not callable(getattr(builder, "build", None)):
+            return Hierarchy.of(given_hierarchy, name=name)
+        try:
+            return self._build_described(column, builder)
+        except DataError as error:
+            raise DataError(f"{self.source}: {error}") from None
+
+    def _build_described(self, column: str, builder: Any) -> Hierarchy:
+        """From the values of a column, and for quantiles from how often each occurs."""
         if isinstance(builder, Quantiles):
             value_counts = self.count_values(column)
             known_mask = value_counts.frame[column].is_not_null().to_numpy()
             return builder.build_counted(self.list_values(column), value_counts.counts[known_mask])
-        if callable(getattr(builder, "build", None)):
-            built_hierarchy = builder.build(self.list_values(column))
-            assert isinstance(built_hierarchy, Hierarchy)
-            return built_hierarchy
-        return Hierarchy.of(given_hierarchy, name=f'hierarchy of "{column}"')
+        built_hierarchy = builder.build(self.list_values(column))
+        assert isinstance(built_hierarchy, Hierarchy)
+        return built_hierarchy
 
     def refuse_strange_values(self) -> None:
         """Stop if a quasi-identifying column has values that its hierarchy lacks."""

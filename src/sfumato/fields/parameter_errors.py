@@ -90,12 +90,18 @@ def _locate_problem(
     path, owner, value = "", kind, field_values
     for part in loc:
         field = owner.model_fields.get(part) if isinstance(part, str) else None
-        if field is None and isinstance(part, str):
+        if field is None and isinstance(part, str) and not _is_column(part, path, value, owner):
             continue  # a member of a union, or a name that there is not
         path += f"[{part}]" if isinstance(part, int) else f".{part}"
         value = _look_into(value, part)
         owner = _find_class(value, field) or owner
     return path.removeprefix("."), owner
+
+
+def _is_column(part: str, path: str, value: Any, owner: type[BaseModel]) -> bool:
+    """Whether this is a column that a field of columns maps to something."""
+    field = path.rpartition(".")[2]
+    return field in getattr(owner, "column_fields", ()) and isinstance(value, Mapping) and part in value
 
 
 def _look_into(value: Any, part: int | str) -> Any:

@@ -19,6 +19,7 @@ from sfumato.engine.parquet_writer import write_batches
 from sfumato.engine.stored_rows import StoredRows
 from sfumato.engine.stored_table import StoredTable
 from sfumato.engine.text_dictionaries import flag_text, is_coded, spell_coded_columns, split_column
+from sfumato.measure.anonymity.crowd_sizes import flag_starred_rows
 from sfumato.measure.changes import ColumnDifference, count_filled, count_published_originals, count_suppressed
 from sfumato.measure.truth import cover_cells, find_differing_cells
 from sfumato.table import Table
@@ -61,6 +62,40 @@ class StoredComparison:
 
         step, published_rows = "comparing with the originals", self.published_table.rows
         return sum(self.original.rows.compare_batches(published_rows, self.taken_rows, count_batch, step, columns))
+
+    def list_shown_values(self, columns: Sequence[str]) -> dict[str, pl.Series] | None:
+        """The different known originals in rows that are published and not all stars; None if there is no such row."""
+        original, published_table = self.original, self.published_table
+        if self.taken_rows is None and not self._may_hold_starred_rows():
+            return {name: original.list_values(name) for name in columns} if len(published_table) else None
+        find, step = _ShownValues(tuple(columns), published_table.quasi_identifying), "listing what is shown"
+        shown_values: dict[str, pl.Series] | None = None
+        for part in original.rows.compare_batches(published_table.rows, self.taken_rows, find, step, columns):
+            if part is not None and shown_values is not None:
+                shown_values = {name: pl.concat([shown_values[name], part[name]]).unique() for name in columns}
+            shown_values = shown_values or part
+        return shown_values
+
+    def _may_hold_starred_rows(self) -> bool:
+        """Whether every quasi-identifying column has a star somewhere, so that a row may be nothing else."""
+        table = self.published_table
+        values = [table.list_values(name) for name in table.quasi_identifying]
+        return all(column.dtype == pl.String and STAR in column for column in values)
+
+
+@dataclass(frozen=True)
+class _ShownValues:
+    """Lists the originals of some rows; with all that it takes, as this may be done elsewhere."""
+
+    columns: tuple[str, ...]
+    quasi_identifying: tuple[str, ...]
+
+    def __call__(self, batch: AlignedBatch) -> dict[str, pl.Series] | None:
+        original_frame, published_frame = map(spell_coded_columns, batch)
+        shown_frame = original_frame.filter(~flag_starred_rows(published_frame, self.quasi_identifying))
+        if not shown_frame.height:
+            return None
+        return {name: shown_frame[name].drop_nulls().unique() for name in self.columns}
 
 
 def compare_stored(

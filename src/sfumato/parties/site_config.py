@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from sfumato.baskets import BasketFormat, Baskets
+from sfumato.data.reading.near_files import explain_unreadable
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError
 from sfumato.parties.horizontal import JointQuestion, mine_site
@@ -255,7 +256,8 @@ class SiteConfig(Description):
             content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
         except OSError as error:
             raise PolicyError(
-                f"{file}: the file of the site cannot be read ({error.strerror}); `sfumato party init` writes one"
+                f"{file}: the file of the site, such as `sfumato party init` writes, cannot be read "
+                f"{explain_unreadable(error, file)}"
             ) from None
         except ValueError as error:
             reason = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is not UTF-8"

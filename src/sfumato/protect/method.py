@@ -121,6 +121,11 @@ class Method(Description, ABC):
         return False
 
     @classmethod
+    def find_row_count(cls, parameters: Mapping[str, Any]) -> int | None:
+        """How many rows it publishes with these public parameters; None if that depends on the data."""
+        return None
+
+    @classmethod
     def find_repair(cls, parameters: Mapping[str, Any]) -> str | None:
         """How published supports were repaired, with these public parameters: `none` if they were not, None if it
         publishes no supports.

@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError
 
 from sfumato.arrays import Floats
 from sfumato.description import Description
-from sfumato.errors import DataError, PolicyError
+from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.public.number_law import LawNumber, NumberLaw, PublishedRange
 from sfumato.release import Release
 
@@ -237,7 +237,11 @@ def read_numbers(column: pl.Series) -> Floats:
     if column.dtype == pl.String:
         numbers = column.str.to_date("%Y-%m-%d", strict=False)
         if numbers.null_count() > column.null_count():
-            raise DataError(f'"{column.name}" holds text; noise is only in numbers and dates (such as 2009-06-30)')
+            count = count_noun(numbers.null_count() - column.null_count(), "cell")
+            raise DataError(
+                f'"{column.name}" holds text in {count}; noise is only in numbers and dates (such as 2009-06-30), so '
+                "name another column, or the release that holds the noise"
+            )
     elif not (column.dtype.is_numeric() or column.dtype == pl.Date):
         raise DataError(f'"{column.name}" holds neither numbers nor dates, but {column.dtype}')
     return np.asarray(numbers.to_physical().cast(pl.Float64).to_numpy(), dtype=np.float64)

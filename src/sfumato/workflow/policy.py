@@ -11,16 +11,19 @@ import tomllib
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic_core import InitErrorDetails
 
 from sfumato.attack.attack import Attack
+from sfumato.baskets import BasketFormat
 from sfumato.data.hierarchies.hierarchy import Hierarchy
 from sfumato.data.items.sequence_files import is_sequence_file
 from sfumato.data.reading.file_limits import refuse_special
 from sfumato.data.reading.source import locate_source
 from sfumato.data.roles.role import Role
+from sfumato.data.writing.table_writer import Format
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.fields.tagged_field import declare_tagged
@@ -44,6 +47,8 @@ from sfumato.workflow.shapes.file_shapes import get_shape
 
 DEMO = "demo"
 
+
+_FORMATS = frozenset({*get_args(Format), *get_args(BasketFormat)})
 
 AnyMethod: Any = declare_tagged("method")
 AnyAttack: Any = declare_tagged("attack")
@@ -76,6 +81,19 @@ class Policy(Description):
     """Purpose, recipient, and who decided."""
     output: OutputSection = OutputSection()
     """Where the release goes."""
+
+    @field_validator("output", mode="before")
+    @classmethod
+    def _check_format_is_known(cls, output: Any, information: ValidationInfo) -> Any:
+        """Of a format that there is not, propose those that the release can have; others are refused with it."""
+        form = output.get("format") if isinstance(output, Mapping) else None
+        methods = information.data.get("protect", ())
+        if isinstance(form, str) and methods and form not in _FORMATS:
+            formats = [name for name in get_shape(methods[-1].gives).formats if name in _FORMATS]
+            context = {"expected": ", ".join(f"'{name}'" for name in formats)}
+            problem = InitErrorDetails(type="literal_error", loc=("format",), input=form, ctx=context)
+            raise ValidationError.from_exception_data(cls.__name__, [problem], hide_input=True)
+        return output
 
     @model_validator(mode="after")
     def _check_methods_once(self) -> Policy:

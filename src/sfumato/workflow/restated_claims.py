@@ -100,12 +100,12 @@ def _is_about_its_arguments(
     columns, sentence = _list_columns(claim["arguments"]), str(claim["meaning"])
     method_columns = {name for kind, parameters in claimants for name in kind.list_columns_in(parameters)}
     quoted_names = set(_QUOTED_NAME.findall(sentence)) & set(published_columns)
-    if not quoted_names <= (set(columns) or method_columns) or not all(name in sentence for name in columns):
+    if not quoted_names <= (set(columns) or method_columns):
+        return False
+    if not all(quote_names([name]) in sentence for name in columns):
         return False
     for name in sorted({*columns, *method_columns}, key=len, reverse=True):
-        # A name such as 1 is no part of a number: that of a limit, -18, stays as it is.
         sentence = sentence.replace(quote_names([name]), "")
-        sentence = re.sub(rf"(?<![\w.,-]){re.escape(name)}(?!\w|[.,]\d)", "", sentence)
     stated_numbers = [1.0, *_list_numbers([claim["threshold"], claim["arguments"], [p for _, p in claimants]])]
     return all(any(_is_spelled_as(n, number) for n in stated_numbers) for number in _read_numbers(sentence))
 

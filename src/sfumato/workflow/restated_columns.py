@@ -25,7 +25,29 @@ def list_column_problems(body: Mapping[str, Any], published_columns: Iterable[st
         for change in body["changes"]
     ):
         problems.append("the certificate states changes of columns that neither the data file has nor a method removed")
+    problems += [
+        f"the certificate states targets that {attack['attack']} cannot have"
+        for attack in body["attacks"]
+        if not _has_possible_targets(attack, columns)
+    ]
     return problems + _list_change_problems(body, columns)
+
+
+def _has_possible_targets(attack: Mapping[str, Any], columns: frozenset[str]) -> bool:
+    """Whether it guessed published columns, each once, that its parameters name and that its attacker did not know."""
+    targets, parameters = set(attack["targets"]), attack["parameters"]
+    kind = find_tagged_class("attack", str(attack["attack"]))
+    named_targets = kind.list_columns_in({name: parameters.get(name) for name in _TARGET_FIELDS}) if kind else ()
+    return (
+        len(targets) == len(attack["targets"])
+        and targets <= columns
+        and targets.isdisjoint(name for party in attack["known_columns"] for name in party)
+        and (not named_targets or targets <= named_targets)
+    )
+
+
+_TARGET_FIELDS = ("column", "columns")
+"""The fields in which an attack names what it guesses."""
 
 
 def _list_named_columns(body: Mapping[str, Any]) -> frozenset[str]:

@@ -62,7 +62,7 @@ def list_restated_problems(body: Mapping[str, Any], published_data: Any) -> list
     problems += _list_unchecked_problems(body, published_data)
     if isinstance(published_data, Table | StoredTable):
         problems += _list_sentence_problems(body, get_outline(published_data))
-        problems += _list_figure_problems(body, published_data)
+        problems += _list_figure_problems(body, published_data) + _list_row_problems(body)
         problems += _list_suppression_problems(body, published_data) + _list_star_problems(
             body, get_outline(published_data)
         )
@@ -283,6 +283,16 @@ def _list_figure_problems(body: Mapping[str, Any], published_table: AnyTable) ->
             if name not in sizes or not isclose(stated_size, sizes[name], rel_tol=1e-9, abs_tol=1e-9)
         ]
     return problems
+
+
+def _list_row_problems(body: Mapping[str, Any]) -> list[str]:
+    """Compare the number of rows with that of a method that draws as many as it says, unless rows may be left out."""
+    methods = _find_kinds(body["methods"])
+    counts = {kind.find_row_count(parameters) for kind, parameters in methods} - {None}
+    may_leave_out = bool(explain_left_out(methods)) or (len(methods) > 1 and body["missing"] == Missing.DROP)
+    if may_leave_out or counts <= {body["data"]["rows"]}:
+        return []
+    return ["the certificate states another number of rows than its methods draw"]
 
 
 def _list_suppression_problems(body: Mapping[str, Any], published_table: AnyTable) -> list[str]:

@@ -37,7 +37,12 @@ from sfumato.workflow.certificate_problems import (
     list_signature_problems,
 )
 from sfumato.workflow.folders.leftovers import is_unfinished
-from sfumato.workflow.shapes.verified_data import choose_verifying_engine, open_verified_baskets, refuse_packed
+from sfumato.workflow.shapes.verified_data import (
+    choose_verifying_engine,
+    open_verified_baskets,
+    refuse_foreign_parts,
+    refuse_packed,
+)
 from sfumato.workflow.signing.commitment import does_source_match
 
 MOST_PROBLEMS = 20
@@ -228,6 +233,7 @@ def _read_published(root: Path, certificate: Certificate) -> Any:
     """The data of an untrusted release: any failure is a problem of the release."""
     refuse_packed(root / certificate.body["data"]["file"])
     with refuse_hostile("the data file cannot be read as the certificate describes it"):
+        refuse_foreign_parts(root / certificate.body["data"]["file"], certificate.body["data"]["format"])
         return certificate.read_published(root)
 
 

@@ -12,9 +12,12 @@ import pytest
 import sfumato as sf
 from sfumato.data.items.rule_files import read_rule_file
 from sfumato.data.places.regions import Polygons
+from sfumato.engine.duckdb_rows import explain_damaged
 from sfumato.errors import SfumatoError
 from sfumato.key import Key
 from sfumato.mine.codes.tree_files import read_tree
+from sfumato.parties.site_config import SiteConfig
+from sfumato.parties.transport.certificates import make_context, read_site_certificate
 from sfumato.workflow.signing.commitment import does_opening_match
 
 PEOPLE = sf.Table.of({"age": [30, 40]}, roles={"age": "sensitive"})
@@ -40,6 +43,10 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "shoping.tree": read_tree,
     "shoping.opening": lambda path: does_opening_match("", path, []),
     "shoping.toml": sf.Policy.read,
+    "shoping.site.toml": SiteConfig.read,
+    "shoping.crt": lambda path: read_site_certificate("north", path),
+    "shoping.pem": lambda path: make_context(path.with_suffix(".crt"), path, [], is_server=True),
+    "shoping.pq": lambda path: (_ for _ in ()).throw(explain_damaged(path)),
     "shoping.points.csv": lambda path: sf.Sequences.from_points(path, sf.Grid()),
     "shoping.drafted.csv": sf.draft_policy,
     "shoping.audited.csv": sf.audit,

@@ -89,6 +89,9 @@ def compare_runs(policy: Policy, folder: Path) -> tuple[Any, Any]:
         assert ours.record[part] == theirs.record[part], part
     for figure, value in theirs.record["utility"].items():
         assert ours.record["utility"][figure] == pytest.approx(value), figure
+    assert theirs.record["shown_detail"] == pytest.approx(ours.record["shown_detail"]), "this is published"
+    for figure in ("loss", "precision"):
+        assert theirs.certificate.body["utility"].get(figure) == ours.certificate.body["utility"].get(figure), figure
     assert {**ours.record["data"], "sha256": ""} == {**theirs.record["data"], "sha256": ""}
     for part in ("unique_rows", "unique_before", "not_counted", "objections", "unchecked", "status", "warnings"):
         assert ours.record["verdict"][part] == theirs.record["verdict"][part], part
@@ -118,6 +121,7 @@ QUICK = ("t", "dropping in text")
 def test_both_engines_release_the_same(tmp_path: Path, case: str) -> None:
     ours, theirs = compare_runs(write_policy(tmp_path, *CASES[case]), tmp_path)
     compare_attacks(ours, theirs)
+    assert {"loss", "precision"} <= theirs.certificate.body["utility"].keys()
     checked = verify(theirs.out, theirs.certificate.body["signer"])
     assert checked.holds, checked.problems
 

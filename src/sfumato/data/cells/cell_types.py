@@ -80,6 +80,19 @@ def phrase_words(number_count: int, cell_count: int, noun: str = "cells") -> str
     return f"{word_count} of its {cell_count} {noun} {phrase}" if 0 < word_count < cell_count else ""
 
 
+def count_words(column: pl.Series, noun: str = "cells") -> str:
+    """How many known cells of a column of text are no numbers, or that none is one, or that all look like some."""
+    return phrase_all_words(count_spelled_numbers(column), column.count(), noun)
+
+
+def phrase_all_words(number_count: int, cell_count: int, noun: str = "cells") -> str:
+    """The same from counts of numbers and of known cells."""
+    if 0 < number_count < cell_count:
+        return phrase_words(number_count, cell_count, noun)
+    numbers_text = "none is a number" if not number_count else "all look like numbers, and are kept as text"
+    return f"of its {cell_count} {noun}, {numbers_text}"
+
+
 class TypesOfCells:
     """The types that `type_cells` would give to columns of text, learned from some rows at a time."""
 

@@ -25,6 +25,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import AnyArray, Floats, Ints
+from sfumato.data.cells.cell_types import count_words
 from sfumato.data.hierarchies.coarse_range import widen_range
 from sfumato.errors import DataError, PolicyError, count_noun
 
@@ -220,7 +221,10 @@ def _read_finite_numbers(values: Numbers) -> Floats:
     """The values as floats, NaN where missing; anything that is not a finite number is refused."""
     series = values if isinstance(values, pl.Series) else pl.Series(values, strict=False)
     if not (series.dtype.is_numeric() or series.dtype == pl.Null):
-        raise DataError(f"only numbers can be cut into intervals; the type{_name_series(values)} is {series.dtype}")
+        raise DataError(
+            f"only numbers can be cut into intervals; the type{_name_series(values)} is {series.dtype}, and "
+            f"{count_words(series)}; correct these cells, or name another column"
+        )
     numbers: Floats = series.cast(pl.Float64).to_numpy()
     infinite = int(np.isinf(numbers).sum())
     if infinite:

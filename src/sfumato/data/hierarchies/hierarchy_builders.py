@@ -22,7 +22,7 @@ import polars as pl
 from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 from sfumato.arrays import Floats, Ints
-from sfumato.data.cells.cell_types import describe_words
+from sfumato.data.cells.cell_types import count_words, describe_words
 from sfumato.data.hierarchies.coarse_range import widen_range
 from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy, spell_cells
 from sfumato.description import Description
@@ -276,12 +276,10 @@ def _explain_builder_errors(error: ValidationError) -> str:
 
 def _require_numbers(values: pl.Series) -> np.ndarray[Any, np.dtype[np.float64]]:
     if not values.dtype.is_numeric():
-        words = describe_words(values.unique(), "different values")
-        cure = "correct these" if words else "for text, take prefix or tree, for dates date"
-        raise DataError(
-            f'column "{values.name}" holds text{f" ({words})" if words else ""}; intervals and quantiles need numbers; '
-            f"{cure}"
-        )
+        distinct = values.unique()
+        words = count_words(distinct, "different values")
+        cure = "correct these" if describe_words(distinct) else "for text, take prefix or tree, for dates date"
+        raise DataError(f'column "{values.name}" holds text ({words}); intervals and quantiles need numbers; {cure}')
     return values.cast(pl.Float64).to_numpy()
 
 

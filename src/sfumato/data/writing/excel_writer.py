@@ -62,13 +62,34 @@ _PARTS = {
 }
 
 
+_SHEET = "xl/worksheets/sheet1.xml"
+
+
 def write_excel(frame: pl.DataFrame, path: Path) -> None:
     """Write a frame whose cells a workbook can hold, see `format_limits`."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in _PARTS.items():
             archive.writestr(_describe_part(name), _HEAD + content)
-        with archive.open(_describe_part("xl/worksheets/sheet1.xml"), "w", force_zip64=True) as sheet:
+        with archive.open(_describe_part(_SHEET), "w", force_zip64=True) as sheet:
             _write_sheet(frame, sheet)
+
+
+def has_only_own_parts(path: Path) -> bool:
+    """Whether a workbook has the parts that `write_excel` writes, in its words, and nothing else but the sheet.
+
+    Spreadsheets ignore what no other part names, so that anything could be hidden there.
+    """
+    with zipfile.ZipFile(path) as archive:
+        parts = archive.infolist()
+        names = [part.filename for part in parts]
+        if names != [*_PARTS, _SHEET] or archive.comment or any(part.comment for part in parts):
+            return False
+        contents = {name: (_HEAD + content).encode() for name, content in _PARTS.items()}
+        # The size is compared first: a hostile part may unpack to anything.
+        return all(
+            archive.getinfo(name).file_size == len(content) and archive.read(name) == content
+            for name, content in contents.items()
+        )
 
 
 def _describe_part(name: str) -> zipfile.ZipInfo:

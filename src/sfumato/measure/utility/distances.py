@@ -148,12 +148,15 @@ def precision(original: Table, published_table: Table, columns: Sequence[str] | 
     names = _choose_quasi_identifying(original, columns)
     risen = 0.0
     for name in names:
-        hierarchy = truth.get_hierarchy(name)
-        domain = Domain.of(truth.frame[name], hierarchy)
         values, counts = count_cells(published_table.frame[name])
-        levels = _compute_level_shares(domain, hierarchy, values)
-        risen += (float(counts @ levels) + left_out) / len(truth)
+        height = sum_levels(truth.frame[name], truth.get_hierarchy(name), values, counts)
+        risen += (height + left_out) / len(truth)
     return round(1 - risen / len(names), _DIGITS)
+
+
+def sum_levels(original: pl.Series, hierarchy: Hierarchy, values: pl.Series, counts: Ints) -> float:
+    """Σ of level / height over published cells, from their distinct values and counts, and originals of any number."""
+    return float(counts @ _compute_level_shares(Domain.of(original, hierarchy), hierarchy, values))
 
 
 def c_avg(table: Table, k: int, starred_rows: StarredRows = "suppressed") -> float:

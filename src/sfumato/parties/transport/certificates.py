@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from sfumato.data.reading.near_files import explain_unreadable
 from sfumato.errors import DataError, PartyError
 from sfumato.private.private_file import create_private, read_private, refuse_open_folder
 
@@ -83,8 +84,8 @@ def read_site_certificate(site: str, path: Path) -> PinnedCertificate:
         certificate = x509.load_pem_x509_certificate(path.read_bytes())
     except OSError as error:
         raise DataError(
-            f'{path}: the certificate of site "{site}" cannot be read ({error.strerror}); ask that site for the file '
-            "that `sfumato party init` made there"
+            f'{path}: the certificate of site "{site}", which `sfumato party init` made there, cannot be read '
+            f"{explain_unreadable(error, path)}"
         ) from None
     except ValueError:
         raise DataError(f'{path}: this is not a certificate, which site "{site}" is to be known by') from None
@@ -102,7 +103,7 @@ def make_context(
     own_certificate: Path, key: Path, pinned_certificates: list[PinnedCertificate], is_server: bool
 ) -> ssl.SSLContext:
     """TLS 1.3, with this site's key, that accepts the pinned certificates and no others."""
-    read_private(key, "the key")  # refuses a key that others can read
+    _refuse_open_key(key)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER if is_server else ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.check_hostname = False  # the certificate itself is compared, which is stricter
@@ -116,3 +117,14 @@ def make_context(
     except (ssl.SSLError, OSError):
         raise DataError(f"{key}: this is not the key of the certificate {own_certificate}") from None
     return context
+
+
+def _refuse_open_key(key: Path) -> None:
+    """Refuse a key that others can read, or that is not there."""
+    try:
+        read_private(key, "the key")
+    except OSError as error:
+        raise DataError(
+            f"{key}: the key of this site, which `sfumato party init` made, cannot be read "
+            f"{explain_unreadable(error, key)}"
+        ) from None

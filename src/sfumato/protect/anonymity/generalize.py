@@ -157,8 +157,9 @@ class Generalize(Method):
 
     @classmethod
     def explain_left_out(cls, parameters: Mapping[str, Any]) -> str:
-        """Suppressed rows, if they are to be dropped."""
-        return "Suppressed rows are not in the release." if parameters.get("suppressed_rows") == "drop" else ""
+        """Suppressed rows, if there may be any, and they are to be dropped; nobody can tell whether there are."""
+        may_drop_rows = parameters.get("suppressed_rows") == "drop" and cls.find_suppression_limit(parameters) != 0
+        return "Suppressed rows, if there are any, are not in the release." if may_drop_rows else ""
 
     @property
     def level_choice(self) -> LevelChoice:

@@ -19,7 +19,7 @@ from sfumato.change import ChangeKind, state_changes
 from sfumato.data.cells.coded_cells import count_cells
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.details import AnonymityDetails
-from sfumato.errors import DataError, ImpossibleRelease, count_noun, join_names
+from sfumato.errors import DataError, ImpossibleRelease, count_noun, quote_names
 from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
@@ -120,7 +120,7 @@ class GroupRareValues(Method):
         """All claims."""
         names = tuple(dict.fromkeys(self.columns))
         arguments = {"columns": names}
-        columns_text = join_names(names)
+        columns_text = quote_names(names)
         return (
             claim_frequent_values(names, self.min_count),
             claim_with_originals(
@@ -142,7 +142,7 @@ def claim_frequent_values(names: Sequence[str], min_count: int) -> Claim:
         threshold=min_count,
         measure="rows_with_each_value",
         arguments={"columns": tuple(names)},
-        meaning=f"Every value published in {join_names(names)} occurs in at least {min_count} rows.",
+        meaning=f"Every value published in {quote_names(names)} occurs in at least {min_count} rows.",
     )
 
 

@@ -19,7 +19,7 @@ from pydantic import Field, field_validator
 from sfumato.change import ChangeKind, state_changes
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.details import AnonymityDetails
-from sfumato.errors import DataError, PolicyError, count_noun, join_names
+from sfumato.errors import DataError, PolicyError, count_noun, quote_names
 from sfumato.protect.claims import claim_nobody_named, claim_others_kept, claim_with_originals, simplify_number
 from sfumato.protect.footprint import Footprint, trace_columns
 from sfumato.protect.method import Method
@@ -111,7 +111,7 @@ class RoundNumbers(Method):
     def state_claims(self, table: Table) -> tuple[Claim, ...]:
         """All claims."""
         names = tuple(dict.fromkeys(self.columns))
-        columns_text, step, half = join_names(names), simplify_number(self.step), simplify_number(self.step / 2)
+        columns_text, step, half = quote_names(names), simplify_number(self.step), simplify_number(self.step / 2)
         return (
             claim_multiples(names, step),
             claim_with_originals(
@@ -134,7 +134,7 @@ def claim_multiples(names: Sequence[str], step: Number) -> Claim:
         bound="exactly",
         measure="numbers_between_steps",
         arguments={"columns": tuple(names), "step": step},
-        meaning=f"Every published number of {join_names(names)} is a multiple of {step}.",
+        meaning=f"Every published number of {quote_names(names)} is a multiple of {step}.",
     )
 
 

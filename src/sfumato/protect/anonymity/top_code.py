@@ -282,14 +282,14 @@ class Limits(NamedTuple):
                 bound="exactly",
                 measure="beyond_limits",
                 arguments=arguments,
-                meaning=f"Every published number of {name} is {range_text}.",
+                meaning=f'Every published number of "{name}" is {range_text}.',
             ),
             Claim(
                 property="rows_at_limits",
                 threshold=k,
                 measure="rows_at_limits",
                 arguments=arguments,
-                meaning=f"At least {k} rows have each limit of {name}.",
+                meaning=f'At least {k} rows have each limit of "{name}".',
             ),
             claim_others_uncoded(name, arguments),
         )
@@ -297,7 +297,7 @@ class Limits(NamedTuple):
 
 def claim_others_uncoded(name: str, arguments: Mapping[str, Any]) -> Claim:
     """Numbers within the limits are the originals."""
-    return claim_with_originals("miscoded_cells", 0, "exactly", arguments, f"No other number of {name} was changed.")
+    return claim_with_originals("miscoded_cells", 0, "exactly", arguments, f'No other number of "{name}" was changed.')
 
 
 def _is_given_limit(limit: Number | None, given_limit: Number | None, to_whole: Callable[[float], int]) -> bool:

@@ -25,7 +25,7 @@ from sfumato.data.cells.cell_types import type_by_content
 from sfumato.data.cells.private_entries import AnyEntries, require_private_mask, settle_private_entries
 from sfumato.data.hierarchies.discretization import Discretization, cut_at, cut_equal_width
 from sfumato.details import EntryDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, join_names
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, ask_meant, quote_names
 from sfumato.mine.entries.cells import BLANK, TableCells
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.entries.blanked_entries import (
@@ -250,11 +250,14 @@ class SuppressEntries(Method):
                 raise PolicyError(f'{source}: "{name}" is to be discretized, but is not a published column{question}')
             visible = frame[name].set(pl.Series(private[:, frame.columns.index(name)]), None)
             # Midpoints between the extremes would disclose the extremes, which are someone's values.
-            cuts[name] = (
-                cut_equal_width(visible, column_cuts, coarse=True)
-                if isinstance(column_cuts, int)
-                else cut_at(visible, column_cuts, coarse=True)
-            )
+            try:
+                cuts[name] = (
+                    cut_equal_width(visible, column_cuts, coarse=True)
+                    if isinstance(column_cuts, int)
+                    else cut_at(visible, column_cuts, coarse=True)
+                )
+            except DataError as error:
+                raise DataError(f"{source}: {error}") from None
         return cuts
 
     def _close_learners(self, table: Table, outcome: BlankedEntries, chance: np.random.Generator) -> DerivedEntries:
@@ -359,7 +362,7 @@ class SuppressEntries(Method):
     def _claim_truth(self) -> tuple[Claim, ...]:
         """Nothing published is false; midpoints of intervals are nobody's values, so their columns are left out."""
         cut = tuple(self.discretize)
-        scope_text = f" outside {join_names(cut)}" if cut else ""
+        scope_text = f" outside {quote_names(cut)}" if cut else ""
         return (
             *(_claim_few_numbers(name, _count_intervals(column_cuts)) for name, column_cuts in self.discretize.items()),
             Claim(

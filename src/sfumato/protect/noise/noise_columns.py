@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
-from sfumato.data.cells.cell_types import count_spelled_numbers, phrase_words
+from sfumato.data.cells.cell_types import count_spelled_numbers, phrase_all_words
 from sfumato.data.hierarchies.coarse_range import widen_range
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, count_noun, quote_names
 from sfumato.public.number_law import PublishedRange
@@ -285,9 +285,9 @@ def _refuse_other_cells(column: pl.Series, facts: NumberFacts, source: str) -> N
         )
     if facts.texts:
         words = "text" if kind == pl.String else str(kind).lower()
-        reason = phrase_words(facts.spelled_numbers, facts.known_count)
+        reason = phrase_all_words(facts.spelled_numbers, facts.known_count)
         raise PolicyError(
-            f'{source}: "{name}" holds {words}{f" ({reason})" if reason else ""}; noise can be added to numbers and '
+            f'{source}: "{name}" holds {words} ({reason}); noise can be added to numbers and '
             f'dates (2009-06-30; state the form of others: dates = {{ "{name}" = "%d.%m.%Y" }} under [data]). Decimals '
             "and times of day are kept as text: convert them to numbers first. For categories, use randomized response"
         )

@@ -21,6 +21,7 @@ from pydantic import Field, field_validator
 
 from sfumato.arrays import Flags, Ints
 from sfumato.bound_words import format_limit
+from sfumato.data.cells.cell_types import count_words
 from sfumato.data.hierarchies.hierarchy import spell_cells
 from sfumato.data.items.rule_set_files import RuleCount
 from sfumato.details import PatternDetails
@@ -227,7 +228,11 @@ class PublishClassifier(Method):
             raise PolicyError(f'{data.source}: rename {quote_names(unclear)}: " = ", " < " and "not " mark conditions')
         texts = [name for name in self.cuts if not data.frame[name].dtype.is_numeric()]
         if texts:
-            raise PolicyError(f"{data.source}: {quote_names(texts)} holds no numbers, so it has no cuts; remove them")
+            words = count_words(data.frame[texts[0]])
+            raise PolicyError(
+                f'{data.source}: {quote_names(texts)} holds no numbers ("{texts[0]}": {words}), so it has no cuts; '
+                "remove them, or correct these cells"
+            )
         return chosen_names
 
     def _list_claims(self) -> tuple[Claim, ...]:

@@ -73,8 +73,8 @@ class AnonymizeSequences(Method):
     def explain_left_out(cls, parameters: Mapping[str, Any]) -> str:
         """Sequences that no frequent one could replace."""
         return (
-            "Sequences that have nothing in common with a frequent one are not in the release; the number is not "
-            "published."
+            "Sequences that have nothing in common with a frequent one, if there are any, are not in the release; the "
+            "number is not published."
         )
 
     @property

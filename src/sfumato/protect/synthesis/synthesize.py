@@ -24,7 +24,7 @@ from sfumato.arrays import Ints
 from sfumato.bound_words import format_limit
 from sfumato.change import ChangeKind, state_changes
 from sfumato.details import SynthesisDetails
-from sfumato.errors import DataError, ImpossibleRelease, PolicyError, count_noun, join_names, quote_names
+from sfumato.errors import DataError, ImpossibleRelease, PolicyError, count_noun, quote_names
 from sfumato.protect.claims import claim_nobody_named, claim_with_originals
 from sfumato.protect.footprint import Footprint, trace_all_columns, trace_columns
 from sfumato.protect.method import Method
@@ -280,6 +280,12 @@ class Synthesize(Method):
         }
         return replace(published_table, hierarchies=MappingProxyType(hierarchies))
 
+    @classmethod
+    def find_row_count(cls, parameters: Mapping[str, Any]) -> int | None:
+        """Its parameter, if whole rows are drawn."""
+        count = parameters.get("rows")
+        return count if isinstance(count, int) and cls.draws_rows(parameters) else None
+
     def state_claims(self, table: Table) -> tuple[Claim, ...]:
         """That nothing else was changed: the other claims are about what the columns hold."""
         return (_claim_only_drawn(()),) if self.kind == "partial" else ()
@@ -297,7 +303,7 @@ class Synthesize(Method):
         )
         if self.smooth and numbers:
             meaning = f"At least {self.min_leaf} people reach the highest and the lowest of every number"
-            meaning += "." if self.kind == "full" else f" drawn for {join_names(numbers)}. {_NOT_DRAWN}"
+            meaning += "." if self.kind == "full" else f" drawn for {quote_names(numbers)}. {_NOT_DRAWN}"
             claims.append(
                 claim_with_originals("people_at_extremes", self.min_leaf, "at_least", {"columns": numbers}, meaning)
             )
@@ -308,7 +314,7 @@ class Synthesize(Method):
         )
         if self.rare == "redraw" and words:
             meaning = f"At least {self.min_leaf} people have every word that was drawn"
-            meaning += "." if self.kind == "full" else f" for {join_names(words)}. {_NOT_DRAWN}"
+            meaning += "." if self.kind == "full" else f" for {quote_names(words)}. {_NOT_DRAWN}"
             arguments = {"fewest": self.min_leaf, "columns": words}
             claims.append(claim_with_originals("rare_words", 0, "exactly", arguments, meaning))
         if self.kind == "partial":

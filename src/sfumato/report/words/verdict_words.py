@@ -28,7 +28,7 @@ def describe_verdict(body: Mapping[str, Any]) -> dict[str, Any]:
         "warnings": [wording.clean_label(sentence) for sentence in (*verdict["warnings"], *alarms)],
         "unchecked": [wording.clean_label(sentence) for sentence in verdict["unchecked"]],
         "unique": list_unique_rows(verdict),
-        "not_counted": _explain_not_counted(body),
+        "unique_notes": _list_unique_notes(body),
         "answers": list_officer_answers(body),
     }
 
@@ -37,6 +37,15 @@ def _explain_no_risk(body: Mapping[str, Any]) -> str:
     """What stands for the risk where the headline is the status alone: neither an attack nor unique rows tell one."""
     unique = ", and no unique rows were counted" if body["data"]["shape"] == "table" else ""
     return f"Not measured: no attack was tried{unique}."
+
+
+def _list_unique_notes(body: Mapping[str, Any]) -> list[str]:
+    """What the table of unique rows shows: which columns it names, if it names any, and which were not counted."""
+    verdict = body["verdict"]
+    unique_rows = (*verdict["unique_rows"], *verdict.get("unique_before", ()))
+    column_note = "The columns named are those found to single out the most rows."
+    notes = [column_note if any(rows["share"] for rows in unique_rows) else "", _explain_not_counted(body)]
+    return [note for note in notes if note]
 
 
 def _explain_not_counted(body: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato import protect
+from sfumato.data.writing.excel_writer import has_only_own_parts
 from sfumato.engine.choice import EngineChoice, choose_by_cells, choose_by_letters
 from sfumato.engine.engine_names import ChosenEngine, EngineName
 from sfumato.engine.scratch import open_scratch_folder
@@ -84,3 +85,9 @@ def refuse_packed(path: Path) -> None:
     with path.open("rb") as file:
         if file.read(2) == b"\x1f\x8b":
             raise CertificateRefused("the data file is compressed with gzip, which sfumato does not do")
+
+
+def refuse_foreign_parts(path: Path, form: str) -> None:
+    """Stop at a workbook with a part that no reader shows and sfumato does not write."""
+    if form == "excel" and not has_only_own_parts(path):
+        raise CertificateRefused("the workbook has other parts than the sheet that sfumato writes, which may hold data")

@@ -56,6 +56,7 @@ from sfumato.workflow.run_record import RunFacts, build_record
 from sfumato.workflow.signing.commitment import commit_to_stored_source
 from sfumato.workflow.signing.signature import format_public_key, load_signing_key, sign_certificate
 from sfumato.workflow.stored.stored_shape import has_few_values
+from sfumato.workflow.stored.stored_shown_detail import measure_stored_shown_detail
 from sfumato.workflow.stored.stored_spelling import decide_stored_spelling
 from sfumato.workflow.stored.stored_utility import measure_stored_utility, refuse_unmeasured_losses
 from sfumato.workflow.summary.gathered_account import hides_in_crowds
@@ -109,6 +110,7 @@ def _run_in_scratch(
             format_public_key(key),
             measure_stored_utility(release, evidence, original),
             original.outline.identifying,
+            measure_stored_shown_detail(method, comparison),
             engine=choice,
         )
         record = build_record(policy, release, published_table, findings, attacks, staging, facts)

@@ -11,7 +11,7 @@ from sfumato.release import Release
 from sfumato.suppression import SuppressedRows, Suppression
 from sfumato.workflow.policy import Policy
 
-_DROP_NOTE = " Rows that lack a quasi-identifying value in the originals are not in the release."
+_DROP_NOTE = " Rows that lack a quasi-identifying value in the originals, if there are any, are not in the release."
 
 
 def classify_starred_rows(release: Release) -> Literal["class", "suppressed"]:

@@ -37,5 +37,5 @@ def forget_unused_labels(original: Table, value_columns: frozenset[str]) -> Tabl
 
 def states_values_only(release: Release, name: str) -> bool:
     """Whether no method states that it made labels or stars of a column."""
-    changes = release.changes_of(name)
+    changes = release.list_column_changes(name)
     return bool(changes) and not any(change.makes_stars or change.kind.makes_labels for change in changes)

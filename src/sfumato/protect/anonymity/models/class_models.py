@@ -125,7 +125,7 @@ class AlphaKAnonymity(PrivacyModel):
             bound="at_most",
             measure="alpha",
             arguments={**arguments, "column": self.column},
-            meaning=f"No value of {self.column} makes up more than {format_limit(self.alpha)} of a class.",
+            meaning=f'No value of "{self.column}" makes up more than {format_limit(self.alpha)} of a class.',
         )
 
     def state_claims(
@@ -227,16 +227,17 @@ class LDiversity(PrivacyModel):
                 bound="below",
                 measure="recursive_c",
                 arguments={**all_arguments, "l": int(self.l)},
-                meaning=f"In every class the most common value of {self.column} is rarer than {format_limit(self.c)} "
+                meaning=f'In every class the most common value of "{self.column}" is rarer than {format_limit(self.c)} '
                 f"times {_name_rest(int(self.l))}.",
             )
+        values = "value" if self.l == 1 else "values"
         return Claim(
             property=f"{self.kind}_l_diversity",
             threshold=int(self.l) if self.kind == "distinct" else self.l,
             measure=f"{self.kind}_l",
             arguments=all_arguments,
-            meaning=f"Every class has at least {format_limit(self.l)} well-represented "
-            f"{'value' if self.l == 1 else 'values'} of {self.column} ({self.kind}).",
+            meaning=f"Every class has at least {format_limit(self.l)} well-represented {values} of "
+            f'"{self.column}" ({self.kind}).',
         )
 
 
@@ -330,8 +331,8 @@ class TCloseness(PrivacyModel):
             bound="at_most",
             measure=f"t_{self.distance}",
             arguments={**arguments, "column": self.column, **measurement},
-            meaning=f"In every class, {self.column} is distributed as in the whole table up to {format_limit(self.t)}, "
-            f"by the earth mover's distance {_DISTANCES[self.distance]}.",
+            meaning=f'In every class, "{self.column}" is distributed as in the whole table up to '
+            f"{format_limit(self.t)}, by the earth mover's distance {_DISTANCES[self.distance]}.",
         )
 
 
@@ -375,8 +376,8 @@ class BetaLikeness(PrivacyModel):
             bound="at_most",
             measure="enhanced_beta" if self.enhanced else "beta",
             arguments={**arguments, "column": self.column},
-            meaning=f"No value of {self.column} gains more than {format_limit(self.beta)} times its share in any class"
-            f"{_ENHANCED_BOUND if self.enhanced else ''}.",
+            meaning=f'No value of "{self.column}" gains more than {format_limit(self.beta)} times its share in any '
+            f"class{_ENHANCED_BOUND if self.enhanced else ''}.",
         )
 
 
@@ -413,6 +414,6 @@ class DeltaDisclosure(PrivacyModel):
             bound="below",
             measure="delta_disclosure",
             arguments={**arguments, "column": self.column},
-            meaning=f"No class changes the share of a value of {self.column} by a factor of "
+            meaning=f'No class changes the share of a value of "{self.column}" by a factor of '
             f"e^{format_limit(self.delta)} or more.",
         )
