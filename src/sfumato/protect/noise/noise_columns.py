@@ -13,6 +13,7 @@ import polars as pl
 
 from sfumato.arrays import Flags, Floats, Ints
 from sfumato.data.cells.cell_types import count_spelled_numbers, phrase_all_words
+from sfumato.data.cells.moments_in_text import are_moments, find_moment_kind
 from sfumato.data.hierarchies.coarse_range import widen_range
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, count_noun, quote_names
 from sfumato.public.number_law import PublishedRange
@@ -270,6 +271,26 @@ def _are_whole(column: pl.Series, given_range: Sequence[Any] | None) -> bool:
     return not column.dtype.is_float() and not says_decimals(given_range)
 
 
+def _explain_texts(column: pl.Series, facts: NumberFacts) -> str:
+    """What a column holds that is neither numbers nor dates, and the cure."""
+    is_text = column.dtype == pl.String
+    if is_text and are_moments(column):
+        has_days = find_moment_kind(column.drop_nulls()[0]) != "time"
+        words, cure = ("times of day", "the minutes since midnight")
+        if has_days:
+            words, cure = ("dates with a time of day", "the day alone, or the minutes since a certain day")
+        return (
+            f"{words} in {count_noun(facts.known_count, 'row')}, and noise can be added to numbers and dates: before "
+            f"you read the file, write {cure}"
+        )
+    reason = phrase_all_words(facts.spelled_numbers, facts.known_count)
+    return (
+        f"{'text' if is_text else str(column.dtype).lower()} ({reason}); noise can be added to numbers and dates "
+        f'(2009-06-30; state the form of others: dates = {{ "{column.name}" = "%d.%m.%Y" }} under [data]). Decimals '
+        "are kept as text: convert them to numbers first. For categories, use randomized response"
+    )
+
+
 def _refuse_other_cells(column: pl.Series, facts: NumberFacts, source: str) -> None:
     name, kind = column.name, column.dtype
     if facts.distant:
@@ -284,13 +305,7 @@ def _refuse_other_cells(column: pl.Series, facts: NumberFacts, source: str) -> N
             "the method's `columns`"
         )
     if facts.texts:
-        words = "text" if kind == pl.String else str(kind).lower()
-        reason = phrase_all_words(facts.spelled_numbers, facts.known_count)
-        raise PolicyError(
-            f'{source}: "{name}" holds {words} ({reason}); noise can be added to numbers and '
-            f'dates (2009-06-30; state the form of others: dates = {{ "{name}" = "%d.%m.%Y" }} under [data]). Decimals '
-            "and times of day are kept as text: convert them to numbers first. For categories, use randomized response"
-        )
+        raise PolicyError(f'{source}: "{name}" holds {_explain_texts(column, facts)}')
     if facts.strange:
         raise DataError(
             f'{source}: "{name}" has '
