@@ -62,3 +62,18 @@ def test_a_group_is_everyone_under_its_label_if_labels_have_several_levels() -> 
     original = sf.Table.of({"age": ["31", "31", "32", "33", "41"]}, {"age": "quasi_identifying"}, {"age": hierarchy})
     published_table = original.with_frame(original.frame.with_columns(age=pl.Series(["31", "30s", "30s", "30s", "41"])))
     assert label_people(original, published_table, "age").cast(str).to_list() == ["30s"] * 4 + ["41"]
+
+
+@pytest.mark.parametrize("count", [10, 11])
+def test_the_order_of_groups_and_the_columns_that_are_not_listed_are_told(tmp_path: Path, count: int) -> None:
+    names = [f"q{number}" for number in range(count)]
+    people = {name: ["ab"[row % 2] for row in range(20)] for name in names}
+    people["q0"] = ["a"] * 19 + ["c"]
+    roles = dict.fromkeys(names, "quasi_identifying")
+    run = sf.run(people, sf.Generalize(models=[sf.KAnonymity(k=2)], suppression_limit=0.1), roles=roles)
+    page = tmp_path / "report.html"
+    page.write_text(run.report.internal, encoding="utf-8")
+    text = read_text(page)
+    assert "first the groups that lost the largest share of their people, among equals those that lost" in text
+    rest = count - 9
+    assert f" {rest} more {'column is' if rest == 1 else 'columns are'} not listed." in text
