@@ -258,7 +258,7 @@ def test_the_headline_blames_no_column_by_which_no_more_rows_are_unique() -> Non
     run = sf.run(people, sf.Generalize(models=[sf.KAnonymity(k=20)]), roles=roles, accept={"visit": "invented"})
     sentence = '100 % of the published rows are unique by "visit"'
     assert f'{sentence} (100 % of the original rows by "age").' in run.verdict.headline
-    assert f"{sentence}." in html.unescape(run.report.outgoing).replace("\u00a0", " ")
+    assert f"{sentence}." in html.unescape(run.report.outgoing or "").replace("\u00a0", " ")
     assert [rows.columns for rows in run.verdict.unique_rows][1:] == [("age", "visit"), ("age", "note", "visit")]
 
 
