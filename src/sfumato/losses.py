@@ -75,10 +75,12 @@ LOSSES: Mapping[str, LossEntry] = {
         "Average class", "Rows for each combination of quasi-identifying values, without suppressed rows."
     ),
     "suppressed_rows": LossEntry(
-        "Suppressed rows", 'Rows left out, or published with "*" in all quasi-identifying columns.', _COUNT
+        "Suppressed rows",
+        'Rows that fit no class: left out, or published with "*" in all quasi-identifying columns.',
+        _COUNT,
     ),
     "published_loss": LossEntry(
-        "Loss of the published rows", "The same, without rows that are not in the release.", _SHARE
+        "Loss of the published rows", "The loss without rows that are not in the release.", _SHARE
     ),
     "starred_rows": LossEntry(
         "Rows of stars", 'Rows that are "*" in every quasi-identifying column by their own levels.'

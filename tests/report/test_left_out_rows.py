@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from sfumato.losses import LOSSES
 from sfumato.protect.claims import claim_suppression_within
 from sfumato.report import content
 from sfumato.workflow.chain import LEFT_OUT_ROWS, _exempt_left_out_rows
@@ -49,6 +50,12 @@ def test_what_is_left_says_that_rows_left_out_are_lost() -> None:
     assert "left out" not in content._list_kept_tiles(body)[0].note
     body["utility"]["published_loss"] = 0.0
     assert content._list_kept_tiles(body)[0].note.endswith("; rows left out count as lost")
+
+
+def test_each_loss_says_which_rows_it_is_about() -> None:
+    """None was suppressed although 21 were left out for a missing cell; and "the same" was the line above it."""
+    assert LOSSES["suppressed_rows"].meaning.startswith("Rows that fit no class: left out, or published with")
+    assert LOSSES["published_loss"].meaning == "The loss without rows that are not in the release."
 
 
 def test_a_share_of_suppressed_rows_says_whose_rows_do_not_count() -> None:

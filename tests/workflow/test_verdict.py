@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from dataclasses import replace
 from itertools import combinations
@@ -248,6 +249,17 @@ def test_the_terminal_the_json_and_the_certificate_agree(tmp_path: Path) -> None
     body = json.loads((tmp_path / "out/release/certificate.json").read_text())
     assert report["verdict"]["status"] == body["verdict"]["status"] == "passed"
     assert "Verdict: Passed." in terminal_result.stdout
+
+
+def test_the_headline_blames_no_column_by_which_no_more_rows_are_unique() -> None:
+    """Everybody is unique by the visit alone, and the age is published as stars."""
+    people = {"age": list(range(20, 40)), "note": ["same"] * 20, "visit": [f"v{n}" for n in range(20)]}
+    roles = {"age": "quasi_identifying", "note": "insensitive", "visit": "sensitive"}
+    run = sf.run(people, sf.Generalize(models=[sf.KAnonymity(k=20)]), roles=roles, accept={"visit": "invented"})
+    sentence = '100 % of the published rows are unique by "visit"'
+    assert f'{sentence} (100 % of the original rows by "age").' in run.verdict.headline
+    assert f"{sentence}." in html.unescape(run.report.outgoing or "").replace("\u00a0", " ")
+    assert [rows.columns for rows in run.verdict.unique_rows][1:] == [("age", "visit"), ("age", "note", "visit")]
 
 
 def test_a_certificate_with_other_unique_rows_is_not_as_certified(

@@ -338,13 +338,20 @@ def _count_alarms(verdict: Verdict) -> str:
 
 
 def describe_unique_rows(verdict: Verdict) -> list[str]:
-    """How many rows are unique by the largest combination of columns, after and before."""
+    """How many rows are unique at most, by the fewest columns by which that many are, after and before."""
     if not verdict.unique_rows:
         return []
-    rows, original = verdict.unique_rows[-1], verdict.unique_before[-1:]
-    was = f" ({_describe_unique(original[0], 'original')})" if original else ""
+    rows = _choose_fewest_columns(verdict.unique_rows)
+    before = verdict.unique_before
+    was = f" ({_describe_unique(_choose_fewest_columns(before), 'original')})" if before else ""
     rest = ", not counting columns of noise, drawn values or codes" if verdict.not_counted else ""
     return [f"{_describe_unique(rows, 'published', ' are unique')}{was}{rest}."]
+
+
+def _choose_fewest_columns(unique: Sequence[UniqueRows]) -> UniqueRows:
+    """The largest share: a further column by which no more rows are unique, such as one of stars, is not blamed."""
+    most = max(unique, key=lambda rows: rows.share)
+    return most if most.share else unique[-1]
 
 
 def _describe_unique(rows: UniqueRows, table: str, verb: str = "") -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any, Literal
 
@@ -208,13 +209,33 @@ def test_a_column_that_cannot_be_finer_says_what_it_would_take() -> None:
     (why,) = explain(release, table)
     assert why.finer_loss is None
     assert why.needed_limit == 1.0
-    assert "suppression limit of 1.0000" in why.describe_reason()
+    assert "suppression limit of 1 or more" in why.describe_reason()
 
 
 def test_the_nearest_possible_setting_is_told() -> None:
     table = sf.Table.of({"sex": ["f"] * 5 + ["m"] * 3}, {"sex": "quasi_identifying"}, {"sex": [["f", "f"], ["m", "m"]]})
-    with pytest.raises(sf.ImpossibleRelease, match=r"suppression_limit to 0\.3750 .* k = 3 at most"):
+    with pytest.raises(sf.ImpossibleRelease, match=r"suppression_limit to 0\.375 .* k = 3 at most"):
         sf.Generalize(models=(sf.KAnonymity(k=4),)).protect(table)
+
+
+@pytest.mark.parametrize("men", [4, 7, 17, 29])
+def test_the_suppression_limit_that_is_told_suffices_as_it_is_written(men: int) -> None:
+    """2 of 6 rows are 0.3333…: with 0.3333 only one may be suppressed."""
+    sexes = {"sex": ["f"] * 2 + ["m"] * men}
+    table = sf.Table.of(sexes, {"sex": "quasi_identifying"}, {"sex": [["f"], ["m"]]})
+    with pytest.raises(sf.ImpossibleRelease) as caught:
+        sf.Generalize(models=(sf.KAnonymity(k=3),)).protect(table)
+    limit = float(re.findall(r"raise suppression_limit to ([0-9.]+) or more", str(caught.value))[0])
+    release = sf.Generalize(models=(sf.KAnonymity(k=3),), suppression_limit=limit).protect(table)
+    assert release.losses["suppressed_rows"] == 2
+
+
+def test_nothing_is_advised_that_does_not_help() -> None:
+    """Everything is * already, and nobody is hidden among one."""
+    table = sf.Table.of({"sex": ["f"]}, {"sex": "quasi_identifying"})
+    with pytest.raises(sf.ImpossibleRelease) as caught:
+        sf.Generalize(models=(sf.KAnonymity(k=3),)).protect(table)
+    assert str(caught.value).endswith("0 of 1 row suppressed (at the top, 1 is); relax the models, or add rows")
 
 
 def test_minimal_search_publishes_one_of_the_minimal_nodes() -> None:

@@ -75,3 +75,18 @@ def test_people_are_grouped_by_ranges_of_days() -> None:
     assert groups.n_unique() <= 11
     assert groups.cast(str).to_list()[-1] == "(missing)"
     assert all(str(day.year) in group for day, group in zip(days, groups.cast(str).to_list(), strict=False))
+
+
+@pytest.mark.parametrize("count", [10, 11])
+def test_the_order_of_groups_and_the_columns_that_are_not_listed_are_told(tmp_path: Path, count: int) -> None:
+    names = [f"q{number}" for number in range(count)]
+    people = {name: ["ab"[row % 2] for row in range(20)] for name in names}
+    people["q0"] = ["a"] * 19 + ["c"]
+    roles = dict.fromkeys(names, "quasi_identifying")
+    run = sf.run(people, sf.Generalize(models=[sf.KAnonymity(k=2)], suppression_limit=0.1), roles=roles)
+    page = tmp_path / "report.html"
+    page.write_text(run.report.internal, encoding="utf-8")
+    text = read_text(page)
+    assert "first the groups that lost the largest share of their people, among equals those that lost" in text
+    rest = count - 9
+    assert f" {rest} more {'column is' if rest == 1 else 'columns are'} not listed." in text

@@ -53,6 +53,15 @@ def advise(method: Method, table: Table) -> tuple[str, ...]:
     return advise_on_loss((method,), table, published, measure.loss(published, table))
 
 
+@pytest.mark.parametrize("form", ["%d.%m.%Y", "%d/%m/%Y", "%Y/%m/%d %H:%M"])
+def test_dates_that_are_not_in_iso_form_do_not_stop_the_run(people: Table, form: str) -> None:
+    """The release is safe and written already: only the advice cannot read them."""
+    spelled = pl.Series("born", [f"{day:{form}}" for day in people.frame["born"].str.to_date()])
+    table = Table.of(people.frame.with_columns(spelled), ROLES)
+    (sentence,) = advise(Generalize(models=FIVE), table)
+    assert "use partition (loss " in sentence and 'give "age", "born" a hierarchy (loss ' in sentence
+
+
 def test_columns_without_a_hierarchy_get_measured_alternatives(people: Table) -> None:
     (sentence,) = advise(Generalize(models=FIVE), people)
     assert sentence.startswith('"age", "born" have no hierarchy and are suppressed in every row. The loss is ')

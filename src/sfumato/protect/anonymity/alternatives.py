@@ -9,10 +9,13 @@ from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import polars as pl
+
 from sfumato.data.cells.moments_in_text import find_moment_kind, locate_moments
 from sfumato.data.hierarchies.hierarchy import Hierarchy, spell_cells
 from sfumato.data.hierarchies.hierarchy_builders import Dates, Quantiles
-from sfumato.errors import quote_names
+from sfumato.data.hierarchies.hierarchy_proposals import propose_hierarchy
+from sfumato.errors import DataError, quote_names
 from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.protect.method import Alternative
 from sfumato.table import Table
@@ -54,9 +57,19 @@ def _propose_hierarchies(table: Table) -> Mapping[str, Hierarchy]:
             continue
         if column.dtype.is_numeric():
             hierarchies[name] = Quantiles(counts=(16, 4)).build(column)
-        elif _is_dated(table, name):
-            hierarchies[name] = Dates(units=("month", "year", "decade")).build(column)
+        elif _is_dated(table, name) and (dated := _group_dates(column)) is not None:
+            hierarchies[name] = dated
     return hierarchies
+
+
+def _group_dates(column: pl.Series) -> Hierarchy | None:
+    """Months, years and decades; of dates that are not in ISO form, the units that a proposal finds, if any."""
+    try:
+        return Dates(units=("month", "year", "decade")).build(column)
+    except DataError:
+        proposal = propose_hierarchy(column)
+        is_dated = proposal is not None and (proposal.description or {}).get("kind") == "date"
+        return proposal.hierarchy if proposal is not None and is_dated else None
 
 
 def _is_dated(table: Table, name: str) -> bool:

@@ -12,6 +12,8 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+from sfumato.bound_words import spell_at_most
+
 if TYPE_CHECKING:
     from sfumato.protect.anonymity.generalize import Generalize
     from sfumato.protect.anonymity.models.model_judge import ModelJudge
@@ -57,7 +59,8 @@ class Why:
         if self.finer_loss is not None:
             return f"{sentence} The cheapest way to keep it finer has a loss of {self.finer_loss:.4f}."
         if self.needed_limit is not None:
-            return f"{sentence} It could only be finer with a suppression limit of {self.needed_limit:.4f} or more."
+            limit = spell_at_most(self.needed_limit)
+            return f"{sentence} It could only be finer with a suppression limit of {limit} or more."
         return sentence
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sfumato.errors import ImpossibleRelease
+from sfumato.bound_words import spell_at_most
+from sfumato.errors import ImpossibleRelease, count_noun
 from sfumato.protect.anonymity.models.class_models import KAnonymity
 from sfumato.protect.anonymity.models.model import PrivacyModel
 from sfumato.protect.anonymity.models.model_judge import ModelJudge
 from sfumato.protect.anonymity.search.grouping import Grouping
+
+_COARSER = 'give every hierarchy a level with one label (such as "*"), or relax the models'
+"""What helps while some rows differ at the top."""
 
 
 def explain_impossible(grouping: Grouping, judge: ModelJudge, most: int) -> ImpossibleRelease:
@@ -17,14 +21,16 @@ def explain_impossible(grouping: Grouping, judge: ModelJudge, most: int) -> Impo
     top = grouping.decide(tuple(size - 1 for size in grouping.shape), judge)
     cures = []
     if grouping.rows and top.classes and not grouping.judge(top.levels, judge).forbidden:
-        cures.append(f"raise suppression_limit to {top.suppressed_count / grouping.rows:.4f} or more")
+        cures.append(f"raise suppression_limit to {spell_at_most(top.suppressed_count / grouping.rows)} or more")
     k = _find_largest_k(judge.models, grouping, top.levels, most)
-    if k:
+    if k and k > 1:
         cures.append(f"choose k = {k} at most")
-    cures.append('give every hierarchy a level with one label (such as "*"), or relax the models')
+    is_one_class = len(grouping.judge(top.levels, judge).refused_mask) == 1
+    cures.append("relax the models, or add rows" if is_one_class else _COARSER)
     return ImpossibleRelease(
         f"no combination of levels satisfies {', '.join(model.model for model in judge.models)} with at most {most} "
-        f"of {grouping.rows} rows suppressed (at the top, {top.suppressed_count} are); {'; or '.join(cures)}"
+        f"of {count_noun(grouping.rows, 'row')} suppressed (at the top, "
+        f"{count_noun(top.suppressed_count, 'is', 'are')}); {'; or '.join(cures)}"
     )
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import polars as pl
 
 from sfumato.arrays import Flags, Ints
+from sfumato.bound_words import spell_at_most
 from sfumato.details import Entry
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError, count_noun
 from sfumato.mine.entries.learner import (
@@ -197,7 +198,7 @@ def _refuse_hopeless(rounds: Sequence[_GuessingRound], total: int, allowed_count
         raise ImpossibleRelease(
             f"{count_noun(total, 'private entry is', 'private entries are')} too few to show that learners guess at "
             f"most {threshold} of them: even without a correct guess the interval ends at "
-            f"{bound_guessed_share(0, total):.4f}; raise the threshold"
+            f"{spell_at_most(bound_guessed_share(0, total))}; raise the threshold"
         )
     prior = sum(guessing_round.prior for guessing_round in rounds)
     if prior > allowed_count:

@@ -125,7 +125,7 @@ def _list_withheld_splits(splits: pl.DataFrame | None) -> list[str]:
             f"({count_noun(people, 'person', 'people')}), because {reason}."
         )
     rest = splits.height - len(sentences)
-    more = f" {wording.format_count(rest)} more are in private/withheld_splits.parquet." if rest else ""
+    more = f" {count_noun(rest, 'more is', 'more are')} in private/withheld_splits.parquet." if rest else ""
     return [*sentences[:-1], sentences[-1] + more]
 
 

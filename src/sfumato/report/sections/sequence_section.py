@@ -142,7 +142,7 @@ def _draw_secrets(
     if limit_texts:
         caption += f" Only matches that {' and '.join(limit_texts)} allow{'s' if len(limit_texts) == 1 else ''} count."
     if len(secrets) > len(shown_secrets):
-        caption += f" {len(secrets) - len(shown_secrets)} more are not drawn."
+        caption += f" {count_noun(len(secrets) - len(shown_secrets), 'more is', 'more are')} not drawn."
     rows = tuple(
         (
             pair.label,

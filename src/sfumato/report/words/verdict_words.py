@@ -81,7 +81,9 @@ def _write_outgoing_headline(body: Mapping[str, Any]) -> str:
     verdict = body["verdict"]
     sentences = [f"{verdict['status'].capitalize()}."]
     if verdict["unique_rows"]:
-        rows = verdict["unique_rows"][-1]
+        rows = max(verdict["unique_rows"], key=lambda unique: float(unique["share"]))  # the first has fewest columns
+        if not rows["share"]:
+            rows = verdict["unique_rows"][-1]
         if rows["share"]:
             names = wording.quote_first_names(rows["columns"])
             sentences.append(f"{wording.format_percent(rows['share'])} of the published rows are unique by {names}.")
