@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any, NamedTuple
 
-from sfumato.errors import join_names
+from sfumato.errors import quote_names
 from sfumato.published_law import read_laws
 from sfumato.report.words import wording
 from sfumato.runtime.lazy import find_tagged_class
@@ -66,8 +66,8 @@ def find_known_columns(attack: Mapping[str, Any]) -> list[list[str]]:
 
 
 def join_columns(names: Sequence[str], last: str = "and") -> str:
-    """Column names in a sentence: `age, zip and sex`."""
-    shown_names = [join_names([wording.shorten_label(name)]) for name in names[:_MOST_NAMES]]
+    """Column names in a sentence: `"age", "zip" and "sex"`."""
+    shown_names = [quote_names([wording.shorten_label(name)]) for name in names[:_MOST_NAMES]]
     rest = len(names) - len(shown_names)
     if rest:
         shown_names.append(f"{wording.format_count(rest)} more")
