@@ -250,9 +250,12 @@ class SuppressEntries(Method):
                 raise PolicyError(f'{source}: "{name}" is to be discretized, but is not a published column{question}')
             visible = frame[name].set(pl.Series(private[:, frame.columns.index(name)]), None)
             # Midpoints between the extremes would disclose the extremes, which are someone's values.
-            cut = cut_equal_width if isinstance(column_cuts, int) else cut_at
             try:
-                cuts[name] = cut(visible, column_cuts, coarse=True)
+                cuts[name] = (
+                    cut_equal_width(visible, column_cuts, coarse=True)
+                    if isinstance(column_cuts, int)
+                    else cut_at(visible, column_cuts, coarse=True)
+                )
             except DataError as error:
                 raise DataError(f"{source}: {error}") from None
         return cuts
