@@ -214,11 +214,13 @@ class SwapDetails(SearchDetails):
     """Decisions of swapping."""
 
     family: ClassVar[str] = "swapping"
-    stored_fields: ClassVar[tuple[str, ...]] = (*SearchDetails.stored_fields, "share")
+    stored_fields: ClassVar[tuple[str, ...]] = (*SearchDetails.stored_fields, "share", "is_searched")
     pattern: tuple[str, ...] = ()
     """The columns by which records are identified."""
     share: float | None = None
     """The share of the identifiable records that were swapped."""
+    is_searched: bool = True
+    """Whether the changes were searched for, and not only drawn."""
     swaps: Any = None
     """Pairs of rows that exchanged their values."""
     changed_rows: npt.NDArray[np.int64] | None = None
@@ -228,6 +230,10 @@ class SwapDetails(SearchDetails):
     by_column: Mapping[str, Mapping[str, Any]] | None = None
     correlations: list[Mapping[str, Any]] | None = None
     """The association of two swapped columns, before and after."""
+
+    def find_optimality(self) -> Optimality | None:
+        """None of changes that were drawn, unless no others are possible."""
+        return super().find_optimality() if self.is_searched or self.proven else None
 
 
 @dataclass(frozen=True, eq=False)

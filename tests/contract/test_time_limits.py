@@ -132,7 +132,7 @@ def test_a_search_ends_near_its_limit_with_its_best(name: str) -> None:
     details = release.details
     if details.get("bound") is not None:
         assert details["bound"] <= details["objective"]
-        assert details["bound"] == details["objective"] or not details.get("proven")
+        assert details["bound"] == details["objective"] or not details["proven"]
 
 
 def test_a_large_program_is_sent_whole_to_its_process(monkeypatch: pytest.MonkeyPatch) -> None:

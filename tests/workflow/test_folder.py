@@ -278,6 +278,16 @@ def test_foreign_files_in_release_are_refused(tmp_path: Path, name: str) -> None
     assert not strays(tmp_path)
 
 
+@pytest.mark.parametrize(("count", "words"), [(1, "did not make 1 file there"), (3, "did not make 3 files there")])
+def test_foreign_files_are_counted(tmp_path: Path, count: int, words: str) -> None:
+    """It said "1 of the files there were not made by sfumato"."""
+    make(tmp_path / "out", "old")
+    for number in range(count):
+        (tmp_path / "out" / "release" / f"{number}.txt").touch()
+    with pytest.raises(DataError, match=rf"release: sfumato {words} \('0\.txt' first\); move what is yours elsewhere"):
+        make(tmp_path / "out", "new")
+
+
 @pytest.mark.parametrize("part", ["release", "private", "refused"])
 def test_links_in_place_of_folders_are_refused(tmp_path: Path, part: str) -> None:
     (tmp_path / "precious").mkdir()

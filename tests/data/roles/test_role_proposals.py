@@ -304,4 +304,6 @@ def test_a_proposal_cannot_be_changed() -> None:
 def test_text_of_numbers_is_told(cells: list[str], is_told: bool) -> None:
     (proposal,) = propose_roles(pl.DataFrame({"age": pl.Series(cells, dtype=pl.String)}))
     assert ("Most of its values look like numbers, and it is read as text" in proposal.reason) == is_told
+    hint = "If the others say that a value is missing, name them under missing_marks."
+    assert (hint in proposal.reason) == is_told
     assert "forty" not in proposal.reason

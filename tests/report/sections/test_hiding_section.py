@@ -3,16 +3,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict
 from typing import Any
-
-import pytest
 
 import sfumato as sf
 from sfumato.measure.baskets.hiding_steps import list_effects, list_hiding_steps, measure_step_effects
 from sfumato.report.run_account import ReportSection
-from sfumato.report.sections import hiding_section
 from sfumato.report.sections.hiding_section import (
     _build_effects_figure,
     build_hiding_section,
@@ -126,26 +122,3 @@ def test_without_a_confidence_no_rules_are_counted() -> None:
     labels = [row[0] for row in _build_effects_figure(figures).rows]
     assert labels == ["to be hidden, and visible before", "to be hidden, and visible now", "other itemsets lost",
                       "ghost itemsets"]  # fmt: skip
-
-
-@pytest.mark.parametrize("most", [0, 1, 20, 1000])
-def test_both_sides_of_the_rule_picture_begin_at_the_same_thresholds(
-    most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(hiding_section, "MOST_RULES", most)
-    baskets = sf.Baskets.of([["a", "b", "c"]] * 8 + [["a", "b"]] * 2 + [["d", "e"]] * 5)
-    release = sf.HideRules(rules=("a, b ==> c",), min_support=6, min_confidence=0.7).protect(baskets)
-    figures = [figure for figure in build(release, baskets).figures if figure.title == "Rules before and after"]
-    counts = {
-        words: [
-            sf.mine.association_rules(data, support, confidence, max_length=3, consequent_length=1).height
-            for data in (baskets, release.data)
-        ]
-        for words, support, confidence in (("half the thresholds", 3, 0.35), ("the thresholds", 6, 0.7))
-    }
-    fitting = [words for words in counts if max(counts[words]) <= most]
-    assert len(figures) == bool(fitting)
-    for figure in figures:
-        assert f"from {fitting[0]} up" in figure.caption
-        drawn = [int(number) for number in re.findall(r">(?:before|after): (\d+) rules?<", figure.svg)]
-        assert drawn == counts[fitting[0]]

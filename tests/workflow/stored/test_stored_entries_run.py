@@ -184,3 +184,12 @@ def test_entries_of_four_million_people_within_a_limit(tmp_path: Path) -> None:
     assert losses["private_entries"] == round(0.01 * 2 * PARTS * ROWS)
     assert release.select(pl.len()).collect().item() == PARTS * ROWS
     assert not list(tmp_path.glob("sfumato-scratch-*"))
+
+
+@pytest.mark.parametrize("missing", ["matches_any", "never_matches"])
+def test_blanked_entries_are_verified_in_their_file_whatever_missing_cells_mean(tmp_path: Path, missing: str) -> None:
+    """No class is claimed, so it does not matter what rows with missing cells equal."""
+    text = POLICY.replace('path = "parts/*.KIND"', f'path = "parts/*.KIND"\nmissing = "{missing}"')
+    run = run_policy(write_policy(tmp_path, text=text), tmp_path / "out", engine="memory")
+    checked = verify(run.out, engine="duckdb")
+    assert (checked.problems, checked.engine) == ((), "duckdb")

@@ -142,7 +142,12 @@ class SwapConfidential(Method):
                 claim_nobody_named(table),
             ),
             losses=_compute_swap_losses(swapped_columns, pattern_columns) | {"dropped_rows": len(data) - len(table)},
-            details=self._describe_swaps(swapped_columns, rows, pattern),
+            details=replace(
+                _collect_swap_details(swapped_columns, rows),
+                pattern=pattern,
+                share=self.share,
+                is_searched=self.search in ("optimal", "paper"),
+            ),
             changes=state_changes(self, table, published_table, dict.fromkeys(names, ChangeKind.SWAPPED)),
             suppression=Suppression(drops_missing=table.missing is Missing.DROP),
         )
@@ -199,14 +204,6 @@ class SwapConfidential(Method):
         optimum = self._search_answer(records, np.bincount(codes, minlength=len(values))[: len(values)], chance)
         fresh = apply_answer(codes, identifiable, records, optimum.answer, chance)
         return _SwappedColumn(name, values, codes, fresh, identifiable, optimum)
-
-    def _describe_swaps(
-        self, swapped_columns: Sequence[_SwappedColumn], rows: Ints, pattern: tuple[str, ...]
-    ) -> SwapDetails:
-        """All decisions; draws that are searched for nothing are not said to be unproven."""
-        details = replace(_collect_swap_details(swapped_columns, rows), pattern=pattern, share=self.share)
-        is_searched = self.search in ("optimal", "paper")
-        return details if is_searched or details.proven else replace(details, proven=None)
 
     def _search_answer(self, records: SwapRecords, counts: Ints, chance: np.random.Generator) -> SwapOptimum:
         if self.search == "optimal":
