@@ -180,7 +180,7 @@ def describe_size(account: RunAccount) -> str:
     data = account.certificate["data"]
     if data["shape"] == "table":
         return f"{count_noun(data['rows'], 'row')}, {count_parts(account)}"
-    return f"{wording.format_count(count_things(account))} {name_things(account)}, {count_parts(account)}"
+    return f"{count_noun(count_things(account), name_things(account).removesuffix('s'))}, {count_parts(account)}"
 
 
 def count_parts(account: RunAccount) -> str:
