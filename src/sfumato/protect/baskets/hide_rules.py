@@ -204,8 +204,8 @@ class HideRules(Method):
             return SecretSets(self.rules, self.itemsets)
         if not Path(self.file).exists():
             raise DataError(
-                f"{self.file}: this is no rule, which is written as a,b {ARROW} c, and no file of rules that exists"
-                f"{ask_for_file(Path(self.file))}"
+                f"{self.file}: the file of rules does not exist{ask_for_file(Path(self.file))}; a rule itself is "
+                f"written as a,b {ARROW} c"
             )
         rule_file = read_rule_file(self.file)
         if rule_file.rules and self.min_confidence is None:
