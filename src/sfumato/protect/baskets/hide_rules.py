@@ -112,7 +112,9 @@ class HideRules(Method):
     @model_validator(mode="before")
     @classmethod
     def _spell_out(cls, raw_fields: Any) -> Any:
-        """A single rule as text is a list of one; any other text is the file that lists the rules."""
+        """A single rule or itemset as text is a list of one; any other text for rules is the file that lists them."""
+        if isinstance(raw_fields, Mapping) and isinstance(raw_fields.get("itemsets"), str):
+            raw_fields = {**raw_fields, "itemsets": (raw_fields["itemsets"],)}
         if isinstance(raw_fields, Mapping) and isinstance(rules := raw_fields.get("rules"), str | Path):
             if ARROW in str(rules):
                 return {**raw_fields, "rules": (str(rules),)}
