@@ -50,9 +50,9 @@ class Randomness:
         return self._generator
 
 
-def refuse_other_randomness(randomness: object) -> None:
-    """Say what stands for a seed, or for a generator of numpy, without showing it."""
-    if isinstance(randomness, int | float | str | np.integer | np.random.Generator | np.random.RandomState):
+def refuse_other_randomness(randomness: object, *fitting_types: type) -> None:
+    """Say what to give in place of a seed or a generator of numpy, without showing it; other types may be allowed."""
+    if randomness is not None and not isinstance(randomness, (Randomness, *fitting_types)):
         raise PolicyError(
             "randomness must be sf.Randomness.secure(), the default, or sf.Randomness.seeded(7) for tests"
         )

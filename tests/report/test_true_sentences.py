@@ -260,4 +260,19 @@ def test_one_thing_in_a_file_is_in_the_singular(
     )
     assert pipeline.run_policy(policy, tmp_path / "out").published
     for page in ("release/report.html", "private/report.html"):
-        assert f", 1 {words}, " in read_text(tmp_path / "out" / page)
+        text = read_text(tmp_path / "out" / page)
+        assert (
+            f", 1 {words}, " in text
+            and f" {words} in the release " in text
+            and f"{words}s in the release 1" not in text
+        )
+
+
+def test_one_change_is_in_the_singular(tmp_path: Path) -> None:
+    (tmp_path / "shop.dat").write_text("a b\na b\na\n", encoding="utf-8")
+    method = {"method": "hide_rules", "itemsets": ["a, b"], "min_support": 2}
+    data = {"path": str(tmp_path / "shop.dat"), "format": "fimi"}
+    policy = Policy.model_validate({"data": data, "protect": [method], "output": {"path": "out"}})
+    assert pipeline.run_policy(policy, tmp_path / "out").published
+    text = read_text(tmp_path / "out" / "private" / "report.html")
+    assert " change items added" in text.replace(" 1 ", " ") and " changes items added" not in text.replace(" 1 ", " ")

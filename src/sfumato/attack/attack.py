@@ -171,14 +171,21 @@ _NOUNS = {"table": "a table"}
 
 def refuse_other_shapes(attack: Any, data: object, truth: object) -> None:
     """Stop if the release, or the originals, are no table, baskets, sequences or patterns that the attack is about."""
-    shapes = [next((shape for kind, shape in _SHAPES.items() if isinstance(one, kind)), None) for one in (data, truth)]
-    fitting_shapes = {attack.shape, "baskets" if attack.shape == "patterns" else None}  # baskets tell their supports
-    if shapes[0] not in (None, *fitting_shapes):
-        attacked, held = (_NOUNS.get(shape, shape) for shape in (attack.shape, str(shapes[0])))
-        raise PolicyError(f"{attack.attack} attacks {attacked}, and this release holds {held}; choose another attack")
-    if shapes[1] is not None and shapes[1] != attack.shape and attack.shape != "patterns":
-        held = _NOUNS.get(shapes[1], shapes[1])
-        raise DataError(f"{attack.attack} compares with the originals of the release, and what was given holds {held}")
+    release_shape, truth_shape = _find_shape(data), _find_shape(truth)
+    # Baskets tell their supports, and so what patterns tell.
+    fitting_shapes = {attack.shape, "baskets"} if attack.shape == "patterns" else {attack.shape}
+    if release_shape is not None and release_shape not in fitting_shapes:
+        nouns = [_NOUNS.get(shape, shape) for shape in (attack.shape, release_shape)]
+        raise PolicyError(
+            f"{attack.attack} attacks {nouns[0]}, and this release holds {nouns[1]}; choose another attack"
+        )
+    if truth_shape is not None and attack.shape not in (truth_shape, "patterns"):
+        noun = _NOUNS.get(truth_shape, truth_shape)
+        raise DataError(f"{attack.attack} compares with the originals of the release, and what was given holds {noun}")
+
+
+def _find_shape(data: object) -> str | None:
+    return next((shape for kind, shape in _SHAPES.items() if isinstance(data, kind)), None)
 
 
 def _check_arguments(run: Callable[..., Outcome]) -> Callable[..., Outcome]:

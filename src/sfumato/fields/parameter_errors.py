@@ -70,7 +70,7 @@ def _list_sentences(problems: list[Any], kind: type[BaseModel], field_values: An
 def _drop_narrower(sentences: list[str]) -> list[str]:
     """Without "must be a whole number" where any number will do, such as a count or a share."""
     has_number = any(" must be a number" in sentence for sentence in sentences)
-    return [one for one in sentences if not (has_number and " must be a whole number" in one)]
+    return [sentence for sentence in sentences if not (has_number and " must be a whole number" in sentence)]
 
 
 def _select_causes(problems: list[Any], kind: type[BaseModel], field_values: Any) -> list[Any]:

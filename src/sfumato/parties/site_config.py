@@ -7,7 +7,7 @@ import re
 import tomllib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
@@ -302,9 +302,16 @@ class SiteConfig(Description):
         )
 
 
-def split_address(address: str) -> tuple[str, int]:
+class HostPort(NamedTuple):
+    """Where a site listens."""
+
+    host: str
+    port: int
+
+
+def split_address(address: str) -> HostPort:
     """The host and the port of `host:port`."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
         raise PolicyError('an address is a host and a port, such as "10.0.0.7:7001"')
-    return host.strip("[]"), int(port)
+    return HostPort(host.strip("[]"), int(port))

@@ -29,7 +29,7 @@ def check_data(protect: Callable[..., Release]) -> Callable[..., Release]:
     def protect_checked(method: Any, data: Any, *arguments: Any, **keywords: Any) -> Release:
         refuse_unfit(method, data)
         if not hasattr(method, "decodes"):  # a method with a key says that it needs one
-            refuse_other_randomness(arguments[0] if arguments else keywords.get("randomness"))
+            refuse_other_randomness(arguments[0] if arguments else keywords.get("randomness"), Key)
         release = protect(method, data, *arguments, **keywords)
         _refuse_undropped(method, data, release)
         label_rows(release, data)
