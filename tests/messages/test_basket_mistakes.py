@@ -119,3 +119,13 @@ def test_an_address_without_a_port_makes_no_site(invoke: Invoke, folder: Path, a
     ran = invoke("party", "init", "east", "--address", address)
     assert ran.code == 2 and 'such as "10.0.0.7:7001"' in ran.err
     assert not list(folder.glob("east*"))
+
+
+def test_lines_that_end_in_a_separator_are_said_to(invoke: Invoke, folder: Path) -> None:
+    lines = [f"{20 + row},{'fm'[row % 2]}" for row in range(20)]
+    file = folder / "people.csv"
+    file.write_text("\n".join(["age,sex", *(f"{line}," for line in lines)]), encoding="utf-8")
+    ran = invoke("audit", file)
+    assert ran.code == 2 and "20 lines have 3; remove the separator at the end of these lines, or remove" in ran.err
+    file.write_text("\n".join(["age,sex", *lines]), encoding="utf-8")
+    assert invoke("audit", file).code == 0
