@@ -178,7 +178,7 @@ def _example(number: str, database_rows: list[dict[str, Any]]) -> Statement:
     is_same = all(row["same"] for row in runs)
     leftover_count = sum(row["rules_left"] for row in runs)
     leftovers = count_noun(leftover_count, "rule")
-    own_result = f"{'The is_same databases' if is_same else 'Others'} ({last['changes']}); {leftovers} left."
+    own_result = f"{'The same databases' if is_same else 'Others'} ({last['changes']}); {leftovers} left."
     return Statement(
         paper_result,
         own_result,

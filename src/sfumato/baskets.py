@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from os import PathLike
@@ -50,6 +50,7 @@ class Baskets:
     @classmethod
     def of(cls, lists: Iterable[Iterable[Item]], ids: Iterable[Item] | None = None) -> Baskets:
         """Build from lists of items; mixed integers and text all become text."""
+        refuse_frames(lists)
         rows = [list_row(row, "items") for row in lists]
         values = unify_items(list(chain.from_iterable(rows)), "items")
         numbers: dict[Item, int] = {}
@@ -152,6 +153,17 @@ class Baskets:
     def __repr__(self) -> str:
         """Counts only: an item or an id may name a person."""
         return f"Baskets({len(self):,} baskets, {len(self.items):,} items, {self.codes.size:,} occurrences)"
+
+
+def refuse_frames(lists: object) -> None:
+    """Say how lists are made of what would be read as its column names or keys."""
+    if hasattr(lists, "columns"):
+        raise DataError(
+            "expected lists of items, got a frame; with one row for each basket and item, group its rows in pandas: "
+            'df.groupby("id")["item"].agg(list)'
+        )
+    if isinstance(lists, Mapping):
+        raise DataError("expected lists of items, got a mapping; give its values: list(baskets.values())")
 
 
 def list_row(row: Iterable[Any], noun: str) -> list[Any]:

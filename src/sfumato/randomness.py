@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sfumato.errors import PolicyError
 from sfumato.private.keystream import KeystreamBits, make_keystream_generator
 
 
@@ -47,3 +48,11 @@ class Randomness:
         if isinstance(bits, KeystreamBits):
             bits.renew_if_forked()
         return self._generator
+
+
+def refuse_other_randomness(randomness: object, *fitting_types: type) -> None:
+    """Say what to give in place of a seed or a generator of numpy, without showing it; other types may be allowed."""
+    if randomness is not None and not isinstance(randomness, (Randomness, *fitting_types)):
+        raise PolicyError(
+            "randomness must be sf.Randomness.secure(), the default, or sf.Randomness.seeded(7) for tests"
+        )

@@ -69,3 +69,36 @@ def test_counts_that_no_provider_has_are_refused(tmp_path: Path, invoke: Invoke,
     itemset_file.write_text(f"1 #SUP: {count}\n", encoding="utf-8")
     ran = invoke("decode", itemset_file, key, "--min-support", "5")
     assert ran.code == 2 and "line 1 is not an itemset" in ran.err
+
+
+@pytest.mark.parametrize("out", [".", "there", "/", ""])
+def test_a_result_is_written_to_a_file_and_not_to_a_folder(
+    tmp_path: Path, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there").mkdir()
+    SHOP.write(tmp_path / "shop.dat")
+    itemset_file, key = find_codes(tmp_path)
+    for command in (
+        ("mine", "shop.dat", "--min-support", "5"),
+        ("channels", "shop.dat", "--k", "6", "--min-support", "5"),
+        ("decode", itemset_file, key, "--min-support", "5"),
+    ):
+        ran = invoke(*command, "--out", out)
+        assert ran.code == 2 and "this is a folder; name a file in it, as in --out" in ran.err, command
+
+
+def test_channels_leave_the_baskets_and_need_a_folder_that_exists(tmp_path: Path, invoke: Invoke) -> None:
+    shop = tmp_path / "shop.dat"
+    SHOP.write(shop)
+    original_bytes = shop.read_bytes()
+    for out, words in ((shop, "write elsewhere"), (tmp_path / "no" / "channels.csv", "create it")):
+        ran = invoke("channels", shop, "--k", "6", "--min-support", "5", "--out", out)
+        assert ran.code == 2 and words in ran.err
+    assert shop.read_bytes() == original_bytes
+
+
+def test_one_spot_check_is_one_larger_itemset(tmp_path: Path, invoke: Invoke) -> None:
+    itemset_file, key = find_codes(tmp_path)
+    ran = invoke("decode", itemset_file, key, "--min-support", "5")
+    assert ran.code == 0 and "and 1 larger itemset of known support" in ran.out

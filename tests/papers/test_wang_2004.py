@@ -126,3 +126,10 @@ def test_the_page_is_written(tmp_path: Path) -> None:
     page = (tmp_path / "papers.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 2 and "https://" not in page and "http://" not in page
     assert pl.read_csv(tmp_path / "wang_2004.table_8.scans.csv")["scans_theirs"].to_list() == [3, 4, None, None]
+
+
+def test_sentences_hold_no_names_of_variables() -> None:
+    """A verdict read "The is_same databases"."""
+    statements = get_findings("examples").statements
+    assert any(one.own_result.startswith("The same databases (") for one in statements)
+    assert not any("_" in one.own_result for one in statements)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -111,7 +111,10 @@ def test_a_restart_after_a_failure_starts_anew(tmp_path: Path, start_site: Start
 def wait_for_connections(process: subprocess.Popen[str]) -> None:
     """Until the process has two open connections."""
     while process.poll() is None:
-        links = [str(path.readlink()) for path in Path(f"/proc/{process.pid}/fd").glob("*") if path.is_symlink()]
+        links = []
+        for path in Path(f"/proc/{process.pid}/fd").glob("*"):
+            with suppress(FileNotFoundError):  # closed since it was listed
+                links.append(str(path.readlink()))
         sockets = {link for link in links if link.startswith("socket:")}
         if len(sockets) >= 4:  # two connections, and the two ends of the event loop's own pair
             return

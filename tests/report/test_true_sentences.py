@@ -235,3 +235,44 @@ def test_a_star_is_no_value_of_a_column_that_is_unchanged_but_for_suppressed_row
     assert run.files is not None
     page = html.unescape(re.sub(r"<[^>]+>", " ", run.files.contents["release/report.html"].decode("utf-8")))
     assert re.search(r"sex\s+quasi-identifying\s+unchanged, suppressed rows starred\s+2\s+f\s+m\s", page)
+
+
+@pytest.mark.parametrize(
+    ("file_name", "text", "method", "words"),
+    [
+        (
+            "shop.dat",
+            "a b\n",
+            {"method": "hide_items", "items": ["a"], "min_support": 2, "min_confidence": 0.5},
+            "basket",
+        ),
+        ("shop.dat", "a\na\n", {"method": "publish_patterns", "k": 2, "min_support": 2}, "pattern"),
+        ("walk.txt", "1 -1 2 -1 -2\n", {"method": "hide_sequences", "patterns": [[1]], "threshold": 0}, "sequence"),
+    ],
+)
+def test_one_thing_in_a_file_is_in_the_singular(
+    tmp_path: Path, file_name: str, text: str, method: dict[str, Any], words: str
+) -> None:
+    (tmp_path / file_name).write_text(text, encoding="utf-8")
+    data = {"format": "spmf" if file_name == "walk.txt" else "fimi"}
+    policy = Policy.model_validate(
+        {"data": {**data, "path": str(tmp_path / file_name)}, "protect": [method], "output": {"path": "out"}}
+    )
+    assert pipeline.run_policy(policy, tmp_path / "out").published
+    for page in ("release/report.html", "private/report.html"):
+        text = read_text(tmp_path / "out" / page)
+        assert (
+            f", 1 {words}, " in text
+            and f" {words} in the release " in text
+            and f"{words}s in the release 1" not in text
+        )
+
+
+def test_one_change_is_in_the_singular(tmp_path: Path) -> None:
+    (tmp_path / "shop.dat").write_text("a b\na b\na\n", encoding="utf-8")
+    method = {"method": "hide_rules", "itemsets": ["a, b"], "min_support": 2}
+    data = {"path": str(tmp_path / "shop.dat"), "format": "fimi"}
+    policy = Policy.model_validate({"data": data, "protect": [method], "output": {"path": "out"}})
+    assert pipeline.run_policy(policy, tmp_path / "out").published
+    text = read_text(tmp_path / "out" / "private" / "report.html")
+    assert " change items added" in text.replace(" 1 ", " ") and " changes items added" not in text.replace(" 1 ", " ")

@@ -257,7 +257,8 @@ def test_a_form_without_empty_sequences_is_refused_with_the_line_to_change(folde
     with pytest.raises(sf.PolicyError) as error_info:
         sf.run(folder / "hide.toml")
     assert str(error_info.value).endswith(
-        '1 of 2 published sequences are empty, and the long form has no row for them; set format = "spmf" in [output]'
+        '1 of 2 published sequences is empty, and the long form has no row for an empty sequence; set format = "spmf" '
+        "in [output]"
     )
     assert str(folder) not in str(error_info.value)
 

@@ -13,11 +13,17 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator
 
+from sfumato.baskets import Baskets
 from sfumato.description import Description
+from sfumato.errors import DataError, PolicyError
 from sfumato.notebook import STAYS, render_grid, render_sentences
+from sfumato.patterns import Patterns
 from sfumato.published_law import PublishedLaw
-from sfumato.randomness import Randomness
+from sfumato.randomness import Randomness, refuse_other_randomness
 from sfumato.release import CoveredRisk, Release, refuse_other_order
+from sfumato.rules import Rules
+from sfumato.sequences import Sequences
+from sfumato.table import Table
 
 _Z = 1.959963984540054  # 95 % of a normal distribution lies within this many standard deviations of its mean
 
@@ -151,12 +157,46 @@ def count_strangers(control: Sized | None) -> dict[str, int]:
     return {} if control is None else {"control_attempts": len(control)}
 
 
+_SHAPES: Mapping[type, str] = {
+    Table: "table",
+    Baskets: "baskets",
+    Sequences: "sequences",
+    Patterns: "patterns",
+    Rules: "patterns",
+}
+
+
+_NOUNS = {"table": "a table"}
+
+
+def refuse_other_shapes(attack: Any, data: object, truth: object) -> None:
+    """Stop if the release, or the originals, are no table, baskets, sequences or patterns that the attack is about."""
+    release_shape, truth_shape = _find_shape(data), _find_shape(truth)
+    # Baskets tell their supports, and so what patterns tell.
+    fitting_shapes = {attack.shape, "baskets"} if attack.shape == "patterns" else {attack.shape}
+    if release_shape is not None and release_shape not in fitting_shapes:
+        nouns = [_NOUNS.get(shape, shape) for shape in (attack.shape, release_shape)]
+        raise PolicyError(
+            f"{attack.attack} attacks {nouns[0]}, and this release holds {nouns[1]}; choose another attack"
+        )
+    if truth_shape is not None and attack.shape not in (truth_shape, "patterns"):
+        noun = _NOUNS.get(truth_shape, truth_shape)
+        raise DataError(f"{attack.attack} compares with the originals of the release, and what was given holds {noun}")
+
+
+def _find_shape(data: object) -> str | None:
+    return next((shape for kind, shape in _SHAPES.items() if isinstance(data, kind)), None)
+
+
 def _check_arguments(run: Callable[..., Outcome]) -> Callable[..., Outcome]:
     """A `run` that says first if it was given a frame, or the release and the originals in the wrong order."""
 
     @wraps(run)
     def run_checked(attack: Any, release: Any, *arguments: Any, **keywords: Any) -> Outcome:
-        refuse_other_order(release, arguments[0] if arguments else keywords.get("truth"))
+        truth = arguments[0] if arguments else keywords.get("truth")
+        refuse_other_order(release, truth)
+        refuse_other_shapes(attack, release.data, truth)
+        refuse_other_randomness(arguments[2] if len(arguments) > 2 else keywords.get("randomness"))
         return run(attack, release, *arguments, **keywords)
 
     return run_checked
@@ -171,6 +211,8 @@ class Attack(Description, ABC):
 
     shape: ClassVar[str] = "table"
     """The shape of the release it attacks: `table`, `baskets`, `sequences` or `patterns`."""
+    needs_codes: ClassVar[bool] = False
+    """Whether it finds the items behind codes: where they have their names it would succeed, and say nothing."""
     story: ClassVar[str] = ""
     """The attacker's story for the report, with the columns of the policy: `{known}`, those that the attacker knows;
     `{target}`, those that it guesses; `{any}`, the same where one of them is enough; `{others}`, columns that another

@@ -132,8 +132,9 @@ def _explain_checks(decoding: DecodedMining) -> list[str]:
         sentences.append("Counted again in the originals: supports are true, and nothing was left out.")
     else:
         sentences.append(
-            f"Checked with the key: codes, their supports, subsets, and {decoding.spot_checks:,} larger itemsets of "
-            "known support. To prove that nothing was left out, give the original baskets."
+            f"Checked with the key: codes, their supports, subsets, and "
+            f"{count_noun(decoding.spot_checks, 'larger itemset')} of known support. To prove that nothing was left "
+            "out, give the original baskets."
         )
     return sentences
 

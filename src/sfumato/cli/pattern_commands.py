@@ -22,6 +22,7 @@ from sfumato.cli.option_needs import (
 )
 from sfumato.cli.options import AreSequences, IdColumn, ItemColumn, Json, MatchWindow, MaxGap, Separator, TimeColumn
 from sfumato.cli.terminal import print_json, print_line, show_progress
+from sfumato.cli.written_files import refuse_unsafe_outputs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -99,6 +100,7 @@ def channels_command(
     from sfumato.cli.basket_estimates import spell_lists
 
     question = ChannelQuestion(data, k, min_support, maximal, baskets, separator, id_column, item)
+    refuse_unsafe_outputs([out], [data])
     with show_progress(as_json):
         published_patterns = _read_published(Path(data), baskets)
         refuse_idle_options(context, _describe_channels(question, is_published=published_patterns is not None))

@@ -61,10 +61,16 @@ def _list_sentences(problems: list[Any], kind: type[BaseModel], field_values: An
         by_parameter.setdefault(problem_key, []).append(sentence)
     sentences = [
         several[0] + "".join(f" or {other.removeprefix(path + _REFUSAL)}" for other in dict.fromkeys(several[1:]))
-        for path, several in by_parameter.items()
+        for path, several in ((path, _drop_narrower(several)) for path, several in by_parameter.items())
     ]
     more = len(sentences) - _MOST_PROBLEMS
     return [*sentences[:_MOST_PROBLEMS], *([f"and {more} more"] if more > 0 else [])]
+
+
+def _drop_narrower(sentences: list[str]) -> list[str]:
+    """Without "must be a whole number" where any number will do, such as a count or a share."""
+    has_number = any(" must be a number" in sentence for sentence in sentences)
+    return [sentence for sentence in sentences if not (has_number and " must be a whole number" in sentence)]
 
 
 def _select_causes(problems: list[Any], kind: type[BaseModel], field_values: Any) -> list[Any]:

@@ -101,7 +101,8 @@ def describe_problem(problem: Mapping[str, Any], fields: Iterable[str] = ()) -> 
         word, name = _BOUNDS[kind]
         return f"must be {word} {context[name]:g}" + _explain_percentage(kind, context[name], input_value)
     message = _WORDS.get(kind) or str(problem["msg"]).removeprefix("Value error, ")
-    return f"{message[0].lower()}{message[1:]}{_ask_for_no_quotes(kind, input_value)}"
+    cure = _ask_for_no_quotes(kind, input_value) + _explain_percent_sign(kind, input_value)
+    return f"{message[0].lower()}{message[1:]}{cure}"
 
 
 _WORDS = {
@@ -186,6 +187,11 @@ def _propose_choice(input_value: Any, choices: list[str]) -> str:
 
 def _ask_for_no_quotes(kind: str, input_value: Any) -> str:
     return ", without quotes" if isinstance(input_value, str) and kind.startswith(("int", "float", "bool")) else ""
+
+
+def _explain_percent_sign(kind: str, input_value: Any) -> str:
+    is_percentage = isinstance(input_value, str) and input_value.rstrip().endswith("%") and kind.startswith("float")
+    return ": 5 % is 0.05" if is_percentage else ""
 
 
 def _explain_percentage(kind: str, bound: float, input_value: Any) -> str:

@@ -26,7 +26,7 @@ import numpy as np
 
 from sfumato.arrays import Flags, Ints
 from sfumato.baskets import Baskets, Item
-from sfumato.errors import PartyError, PolicyError, count_noun
+from sfumato.errors import DataError, PartyError, PolicyError, count_noun
 from sfumato.parties.arithmetic.group import get_group
 from sfumato.parties.local_counts import LocalCounts, generate_candidates, generate_consequents
 from sfumato.parties.protocols.agreement import agree_on_item_kind, agree_on_parameters, confirm_result
@@ -50,6 +50,7 @@ from sfumato.parties.result import (
 from sfumato.parties.transport.network import Network, Tap, compute, run_sites
 from sfumato.public.thresholds import Confidence, Support, compute_least_count, parse_exact_confidence
 from sfumato.runtime.progress import report_progress
+from sfumato.table import Table
 
 ROW_BITS = 32
 """All sites together have fewer than 2^32 baskets."""
@@ -139,6 +140,10 @@ def mine_horizontal(
     async def mine(network: Network, site_baskets: Baskets) -> SiteResult:
         return await mine_site(network, site_baskets, question)
 
+    if isinstance(sites, Mapping):
+        raise PolicyError("give the sites as a list, and their names apart: mine_horizontal(list(sites.values()), …)")
+    if any(isinstance(site, Table) for site in sites):
+        raise DataError("sites that mine together have Baskets, and these have a Table; make them with sf.Baskets.of")
     baskets = [site if isinstance(site, Baskets) else Baskets.of(site) for site in sites]
     return join_results(run_sites(mine, baskets, names, tap))
 

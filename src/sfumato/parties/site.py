@@ -16,7 +16,7 @@ from pathlib import Path
 
 from sfumato.errors import PartyError, PolicyError
 from sfumato.parties.result import SiteAnswer
-from sfumato.parties.site_config import SiteConfig
+from sfumato.parties.site_config import SiteConfig, split_address
 from sfumato.parties.transport.tls_network import open_network
 
 TEMPLATE = """\
@@ -93,6 +93,7 @@ def write_result(result: SiteAnswer, folder: Path) -> None:
 
 def write_site_file(path: Path, name: str, address: str) -> None:
     """Write a site's file to fill in; never over an existing one."""
+    split_address(address)
     words = {"name": name, "address": address, "certificate": f"{name}.crt", "key": f"{name}.key"}
     text = TEMPLATE.format(**{key: json.dumps(word, ensure_ascii=False) for key, word in words.items()})
     try:

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, field_validator
 
@@ -253,7 +254,8 @@ class SiteConfig(Description):
         """Read a site's file; paths in it are relative to its folder."""
         file = Path(path)
         try:
-            content = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+            text = file.read_text(encoding="utf-8-sig")
+            content = tomllib.loads(text)
         except OSError as error:
             raise PolicyError(
                 f"{file}: the file of the site, such as `sfumato party init` writes, cannot be read "
@@ -261,20 +263,33 @@ class SiteConfig(Description):
             ) from None
         except ValueError as error:
             reason = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "it is not UTF-8"
-            raise PolicyError(f"{file}: this is not TOML ({reason})") from None
+            has_single = isinstance(error, tomllib.TOMLDecodeError) and re.search(r"^\s*\[peer\]", text, re.MULTILINE)
+            cure = "; each other site has its own [[peer]], with double brackets" if has_single else ""
+            raise PolicyError(f"{file}: this is not TOML ({reason}){cure}") from None
+        if "protect" in content and "site" not in content:
+            raise PolicyError(f"{file}: this is a policy, not the file of a site; type: sfumato run {file}")
         try:
-            return cls(**content)._locate_files(file.parent)
+            if isinstance(mining := content.get("mining"), dict):  # else errors could not name its fields
+                content["mining"] = {"task": "horizontal", **mining}
+            config = cls(**content)
+            config._check_names()
+            return config._locate_files(file.parent)
         except (PolicyError, TypeError) as error:
             raise PolicyError(f"{file}: {str(error).removeprefix(f'{cls.__name__}: ')}") from None
 
     def build_connection(self) -> ConnectionPlan:
         """How to join the other sites."""
-        peers = [SiteAddress(peer.name, *_split_address(peer.address), peer.certificate) for peer in self.peer]
-        site = SiteAddress(self.site.name, *_split_address(self.site.address), self.site.certificate)
+        peers = [SiteAddress(peer.name, *split_address(peer.address), peer.certificate) for peer in self.peer]
+        site = SiteAddress(self.site.name, *split_address(self.site.address), self.site.certificate)
         limits = self.network
         return ConnectionPlan(
             site, self.site.key, peers, limits.timeout, limits.start_timeout, limits.max_message_bytes
         )
+
+    def _check_names(self) -> None:
+        names = [self.site.name, *(peer.name for peer in self.peer)]
+        if len(set(names)) < len(names):
+            raise PolicyError("two sites have the same name; give each its own")
 
     def _locate_files(self, base: Path) -> SiteConfig:
         peers = tuple(peer.model_copy(update={"certificate": base / peer.certificate}) for peer in self.peer)
@@ -289,8 +304,16 @@ class SiteConfig(Description):
         )
 
 
-def _split_address(address: str) -> tuple[str, int]:
+class HostPort(NamedTuple):
+    """Where a site listens."""
+
+    host: str
+    port: int
+
+
+def split_address(address: str) -> HostPort:
+    """The host and the port of `host:port`."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdecimal() or not 0 < int(port) < 1 << 16:
         raise PolicyError('an address is a host and a port, such as "10.0.0.7:7001"')
-    return host.strip("[]"), int(port)
+    return HostPort(host.strip("[]"), int(port))

@@ -13,6 +13,8 @@ import polars as pl
 
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError, PolicyError, SfumatoError
+from sfumato.key import Key
+from sfumato.randomness import refuse_other_randomness
 from sfumato.release import Release, label_rows
 from sfumato.sequences import Sequences
 from sfumato.table import Missing, Table
@@ -26,12 +28,26 @@ def check_data(protect: Callable[..., Release]) -> Callable[..., Release]:
     @wraps(protect)
     def protect_checked(method: Any, data: Any, *arguments: Any, **keywords: Any) -> Release:
         refuse_unfit(method, data)
+        if not hasattr(method, "decodes"):  # a method with a key says that it needs one
+            refuse_other_randomness(arguments[0] if arguments else keywords.get("randomness"), Key)
         release = protect(method, data, *arguments, **keywords)
         _refuse_undropped(method, data, release)
         label_rows(release, data)
         return release
 
     return protect_checked
+
+
+def check_draw(new_key: Callable[..., Key]) -> Callable[..., Key]:
+    """A `new_key` that says what is wrong with its data and its randomness before it starts."""
+
+    @wraps(new_key)
+    def new_key_checked(method: Any, data: Any, *arguments: Any, **keywords: Any) -> Key:
+        refuse_unfit(method, data)
+        refuse_other_randomness(arguments[0] if arguments else keywords.get("randomness"))
+        return new_key(method, data, *arguments, **keywords)
+
+    return new_key_checked
 
 
 def refuse_unfit(method: Any, data: Any) -> None:

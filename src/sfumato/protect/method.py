@@ -12,7 +12,7 @@ from sfumato.change_kinds import ChangeKind
 from sfumato.description import Description
 from sfumato.key import Key
 from sfumato.protect.claim_arguments import do_arguments_fit
-from sfumato.protect.data_checks import check_data
+from sfumato.protect.data_checks import check_data, check_draw
 from sfumato.protect.footprint import Footprint, trace_all_columns
 from sfumato.public.codes.filter_size import FilterSize
 from sfumato.public.level_choice import LevelChoice
@@ -292,6 +292,13 @@ class KeyedMethod(Method):
 
     decodes: ClassVar[Literal["trees", "itemsets", "candidates"]]
     """What the key decodes: trees, itemsets with their supports, or itemsets some of which may not be frequent."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **arguments: Any) -> None:
+        """Check the data before a key is drawn for it, too."""
+        super().__pydantic_init_subclass__(**arguments)
+        if "new_key" in vars(cls) and "new_key" not in cls.__abstractmethods__:
+            cls.new_key = check_draw(cls.new_key)  # type: ignore[method-assign]
 
     @property
     def must_be_alone(self) -> bool:

@@ -119,8 +119,7 @@ def list_tiles(account: RunAccount) -> list[KeyFigure]:
         tiles.append(_build_crowd_tile(account))
     if may_suppress_rows(body) and body["suppression"]["rows"] is not None:
         label = "sequences left out" if body["data"]["shape"] == "sequences" else "rows suppressed"
-        count = wording.format_count(body["suppression"]["rows"])
-        tiles.append(KeyFigure(count, label, _describe_suppressed_share(body)))
+        tiles.append(_count_figure(body["suppression"]["rows"], label, _describe_suppressed_share(body)))
     if account.internal:
         tiles += _list_method_tiles(body)
     tiles += [] if is_drawn else _list_linking_tiles(account)
@@ -172,7 +171,17 @@ def _list_kept_tiles(body: Mapping[str, Any], *, is_rounded: bool = False) -> li
 
 def _build_size_tile(account: RunAccount) -> KeyFigure:
     label = f"{name_things(account)} in the release"
-    return KeyFigure(wording.format_count(count_things(account)), label, count_parts(account))
+    return _count_figure(count_things(account), label, count_parts(account))
+
+
+def _count_figure(count: float, caption: str, note: str) -> KeyFigure:
+    """A count above its caption, whose first word is a plural; one thing is in the singular."""
+    plural, space, rest = caption.partition(" ")
+    singular = _SINGULARS.get(plural, plural.removesuffix("s"))
+    return KeyFigure(wording.format_count(count), f"{singular if count == 1 else plural}{space}{rest}", note)
+
+
+_SINGULARS = {"people": "person", "entries": "entry"}
 
 
 def describe_size(account: RunAccount) -> str:
@@ -180,7 +189,7 @@ def describe_size(account: RunAccount) -> str:
     data = account.certificate["data"]
     if data["shape"] == "table":
         return f"{count_noun(data['rows'], 'row')}, {count_parts(account)}"
-    return f"{wording.format_count(count_things(account))} {name_things(account)}, {count_parts(account)}"
+    return f"{count_noun(count_things(account), name_things(account).removesuffix('s'))}, {count_parts(account)}"
 
 
 def count_parts(account: RunAccount) -> str:
@@ -203,8 +212,8 @@ def _list_method_tiles(body: Mapping[str, Any]) -> list[KeyFigure]:
     counts = dict.fromkeys(kind.headline_count for kind in kinds if kind is not None and kind.headline_count)
     losses = body["losses"]
     return [
-        KeyFigure(
-            wording.format_count(sum(losses[name] for name in count.losses)),
+        _count_figure(
+            sum(losses[name] for name in count.losses),
             count.caption,
             count.note.format(**{name: wording.format_count(losses[name]) for name in count.losses}),
         )

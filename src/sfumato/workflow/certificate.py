@@ -22,6 +22,7 @@ from sfumato.change import Change, ChangeKind
 from sfumato.data.reading.near_files import ask_for_file
 from sfumato.errors import CertificateRefused, DataError, SfumatoError
 from sfumato.measure.checks import Evidence, measure_claim
+from sfumato.protect.data_checks import refuse_unfit
 from sfumato.release import Claim, Finding, Release, refuse_other_order
 from sfumato.workflow.outgoing import CertifiedClaim, DataFile, OutgoingCertificate
 from sfumato.workflow.shapes.file_shapes import get_shape
@@ -155,6 +156,8 @@ def check(release: Release, original: Any = None) -> tuple[Finding, ...]:
     """Measure every claim of a release in memory; claims about the originals need `original`."""
     release = getattr(release, "release", release)  # of a run
     refuse_other_order(release, original)
+    if original is not None and release.method is not None:
+        refuse_unfit(release.method, original)
     evidence = Evidence(
         release.data, original, release.details.rows, release.details.get("population"), release.details
     )

@@ -27,7 +27,7 @@ from sfumato.data.writing.table_writer import Format
 from sfumato.description import Description
 from sfumato.errors import DataError, PolicyError, quote_names
 from sfumato.fields.tagged_field import declare_tagged
-from sfumato.protect.method import Method
+from sfumato.protect.method import KeyedMethod, Method
 from sfumato.table import Table
 from sfumato.workflow.policy_parts.policy_errors import (
     explain_toml_error,
@@ -126,6 +126,18 @@ class Policy(Description):
             raise ValueError(
                 f"the gate limits {', '.join(limits)}, which depends on randomized answers or noise: publishing only "
                 "draws that pass would break their epsilon or law; remove the limit, or take another method"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_codes_are_there(self) -> Policy:
+        decoders = sorted(
+            {attack.attack for attack in self.attack if attack.needs_codes and attack.shape == self.gives}
+        )
+        if decoders and not any(isinstance(method, KeyedMethod) for method in self.protect):
+            raise ValueError(
+                f"{', '.join(decoders)} finds items behind codes, and {self.protect[0].method} publishes items by "
+                "their names; choose another, or remove it"
             )
         return self
 

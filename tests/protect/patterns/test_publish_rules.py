@@ -65,3 +65,15 @@ def test_what_cannot_be_asked_is_refused() -> None:
         sf.PublishRules(k=5, min_support=3).protect(BASKETS)
     with pytest.raises(sf.DataError, match="no baskets"):
         sf.PublishRules(k=2, min_support=3).protect(sf.Baskets.of([]))
+
+
+def test_invented_rules_name_their_items_where_the_originals_have_no_rule() -> None:
+    """The custodian's report listed them as "None → None": without true rules, items were taken for numbers."""
+    baskets = sf.Baskets.of([["b"], ["b"], ["a", "b"], ["a", "b"], ["a"], []])
+    as_mined = sf.PublishRules(k=3, min_support=3, min_confidence=0.3, repair="none").protect(baskets)
+    changes = sf.PublishRules(k=3, min_support=3, min_confidence=0.3).protect(baskets).details["rule_changes"]
+    assert not as_mined.data.list_counts()
+    assert sorted(changes.select("antecedent", "consequent", "change").rows()) == [
+        (["a"], ["b"], "invented"),
+        (["b"], ["a"], "invented"),
+    ]

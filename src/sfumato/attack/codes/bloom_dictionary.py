@@ -40,6 +40,7 @@ class BloomDictionary(Attack):
     """
 
     shape: ClassVar[str] = "baskets"
+    needs_codes: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("knowledge", "bits", "hashes", "agreement")
     private_fields: ClassVar[tuple[str, ...]] = ("items",)
 

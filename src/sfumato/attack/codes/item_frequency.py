@@ -53,6 +53,7 @@ class ItemFrequency(Attack):
     """
 
     shape: ClassVar[str] = "baskets"
+    needs_codes: ClassVar[bool] = True
     public_fields: ClassVar[tuple[str, ...]] = ("knowledge", "known_share", "error", "clean")
     private_fields: ClassVar[tuple[str, ...]] = ("items",)
 

@@ -49,6 +49,8 @@ def parse_rule(text: str) -> RuleItems:
     sides = _MEASURES.sub("", text).split(ARROW)
     if len(sides) != 2:
         raise PolicyError(f"write a rule as a,b {ARROW} c, with one {ARROW}")
+    if not all(side.strip() for side in sides):
+        raise PolicyError(f"a side of the rule is empty: write it as a,b {ARROW} c")
     return parse_itemset(sides[0]), parse_itemset(sides[1])
 
 

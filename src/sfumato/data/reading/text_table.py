@@ -347,9 +347,11 @@ def _explain_unreadable_text(
     except _FAULTS:
         widths.clear()
     if widths and (usual := max(set(widths), key=widths.count)) > width and widths.count(usual) > 9:
+        cure = "remove the separator at the end of these lines, or " if usual == width + 1 else ""
         return DataError(
             f"{path}: the first line has {count_noun(width, 'cell')}, and {widths.count(usual)} lines have {usual}; "
-            "remove what is above the names of the columns, such as a title or comments, or set the right separator"
+            f"{cure}remove what is above the names of the columns, such as a title or comments, or set the right "
+            "separator"
         )
     if widths:
         return DataError(

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
-from sfumato.errors import DataError, ask_meant, quote_some_names, suggest_name
+from sfumato.errors import DataError, ask_meant, count_noun, quote_some_names, suggest_name
 
 
 class Role(StrEnum):
@@ -77,6 +77,11 @@ def assign_roles(
     """One role for every column, in column order; a column or a role without the other is an error."""
     if not isinstance(roles, Mapping):
         raise DataError(f'{source}: roles are given by column, as in {{"age": "quasi_identifying", ...}}')
+    if odd_count := sum(not isinstance(name, str) for name in roles):
+        raise DataError(
+            f"{source}: {count_noun(odd_count, 'role is', 'roles are')} given to what is no text; columns have names, "
+            'so write "0" for 0, or name the columns: df.columns = ["age", "zip"]'
+        )
     names = list(columns)
     known_names = set(names)
     unknown = [name for name in roles if name not in known_names]

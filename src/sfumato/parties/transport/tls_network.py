@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sfumato.errors import PartyError
+from sfumato.errors import DataError, PartyError
 from sfumato.parties.transport.certificates import PinnedCertificate, make_context, read_site_certificate
 from sfumato.parties.transport.liveness import choose_pause, follow_activity
 from sfumato.parties.transport.message import (
@@ -259,6 +259,11 @@ class _Handshake:
     def __init__(self, plan: ConnectionPlan) -> None:
         self.connection, self.nonce = plan, secrets.token_hex(16)
         site = plan.own_site
+        if not site.certificate.exists():
+            raise DataError(
+                f"{site.certificate}: this site's own certificate does not exist; `sfumato party init {site.name}` "
+                "makes it, with the key"
+            )
         read_site_certificate(site.name, site.certificate)
         self.pinned_certificates = {
             peer.name: read_site_certificate(peer.name, peer.certificate) for peer in plan.peers

@@ -112,7 +112,9 @@ class HideRules(Method):
     @model_validator(mode="before")
     @classmethod
     def _spell_out(cls, raw_fields: Any) -> Any:
-        """A single rule as text is a list of one; any other text is the file that lists the rules."""
+        """A single rule or itemset as text is a list of one; any other text for rules is the file that lists them."""
+        if isinstance(raw_fields, Mapping) and isinstance(raw_fields.get("itemsets"), str):
+            raw_fields = {**raw_fields, "itemsets": (raw_fields["itemsets"],)}
         if isinstance(raw_fields, Mapping) and isinstance(rules := raw_fields.get("rules"), str | Path):
             if ARROW in str(rules):
                 return {**raw_fields, "rules": (str(rules),)}
@@ -204,8 +206,8 @@ class HideRules(Method):
             return SecretSets(self.rules, self.itemsets)
         if not Path(self.file).exists():
             raise DataError(
-                f"{self.file}: this is neither a rule, which is written as a,b {ARROW} c, nor an existing file of rules"
-                f"{ask_for_file(Path(self.file))}"
+                f"{self.file}: the file of rules does not exist{ask_for_file(Path(self.file))}; a rule itself is "
+                f"written as a,b {ARROW} c"
             )
         rule_file = read_rule_file(self.file)
         if rule_file.rules and self.min_confidence is None:

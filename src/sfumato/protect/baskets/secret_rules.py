@@ -76,7 +76,11 @@ def number_secret_rules(
     """The named rules and itemsets as indices into the vocabulary; an error gives the number of invalid ones."""
     wrong = sum(not left or not right or bool(set(map(str, left)) & set(map(str, right))) for left, right in rules)
     if wrong:
-        raise PolicyError(f"{wrong} of {len(rules)} rules have an empty side, or the same item on both")
+        verb, noun = ("has", "that rule") if wrong == 1 else ("have", "those rules")
+        raise PolicyError(
+            f"{wrong} of {count_noun(len(rules), 'rule')} {verb} an empty side, or the same item on both; give {noun} "
+            "two sides without a common item"
+        )
     if not all(itemsets):
         raise PolicyError(f"{sum(not items for items in itemsets)} of {len(itemsets)} itemsets are empty")
     if not rules and not itemsets:
@@ -93,11 +97,17 @@ def index_item_names(data: Vocabulary, names: Sequence[Item], subject: str) -> d
     places_by_name = {str(item): position for position, item in enumerate(data.items)}
     unknown = {str(name) for name in names} - set(places_by_name)
     if unknown:
+        arrow_cure = ", write the sides of a rule as a,b ==> c" if any(map(_has_other_arrow, unknown)) else ""
         raise PolicyError(
-            f"{subject} name {count_noun(len(unknown), 'item')} that no basket holds; check the spelling, or remove "
-            f"{'it' if len(unknown) == 1 else 'them'}: an item that does not occur needs no hiding"
+            f"{subject} name {count_noun(len(unknown), 'item')} that no basket holds; check the spelling{arrow_cure}, "
+            f"or remove {'it' if len(unknown) == 1 else 'them'}: an item that does not occur needs no hiding"
         )
     return {name: places_by_name[str(name)] for name in names}
+
+
+def _has_other_arrow(name: str) -> bool:
+    """Whether this is probably a rule, spelled in another way."""
+    return any(arrow in name for arrow in ("=>", "->", "→"))
 
 
 def _refuse_two_readings(data: Vocabulary, sides: Sequence[Items]) -> None:

@@ -212,7 +212,7 @@ class AddNoise(Method):
 
     def protect(self, data: Table, randomness: Randomness | None = None) -> Release:
         """Read the columns, scale the noise to their ranges, draw it and add it."""
-        chance = _require_randomness(randomness)
+        chance = randomness or Randomness.secure()
         columns = self._read_columns(data)
         report_progress("drawing noise", 0, len(columns))
         noisy = (
@@ -367,9 +367,3 @@ class AddNoise(Method):
                 f"{round_up_to_digits(needed_times):g} is enough. Increase times, or lower privacy"
             )
         return self.times
-
-
-def _require_randomness(randomness: Randomness | None) -> Randomness:
-    if not (randomness is None or isinstance(randomness, Randomness)):
-        raise PolicyError("pass randomness = sf.Randomness.seeded(1), or omit it for a real release")
-    return randomness or Randomness.secure()

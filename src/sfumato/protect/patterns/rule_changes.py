@@ -38,7 +38,10 @@ def list_rule_changes(
         for sides in dict.fromkeys((*true_rules, *published_rules))
         if _differ(true_rules.get(sides), published_rules.get(sides))
     ]
-    kind = pl.List(pl.String if true.items and isinstance(true.items[0], str) else pl.Int64)
+    # Where the originals have no rule, only the invented ones tell what items are.
+    kind = pl.List(
+        pl.String if any(isinstance(item, str) for item in (*true.items, *released_rules.items)) else pl.Int64
+    )
     return pl.DataFrame(rows, schema={"antecedent": kind, "consequent": kind, **_FIGURES}, orient="row")
 
 

@@ -119,6 +119,8 @@ class HideSequences(Method):
             raw_patterns = raw_patterns.to_lists()
         if not isinstance(raw_patterns, list | tuple):
             return raw_patterns
+        if raw_patterns and not any(isinstance(pattern, list | tuple) for pattern in raw_patterns):
+            raise ValueError('must be a list of patterns, each a list of items, as in [["home", "clinic"]]')
         return tuple(_spell_pattern(pattern) for pattern in raw_patterns)
 
     @model_validator(mode="after")

@@ -30,6 +30,8 @@ class _CheckedPolicy(NamedTuple):
 
 def explain_validation_error(error: ValidationError, text: str, file: Path, root: type[BaseModel]) -> str:
     """One sentence with the first errors of a policy; `root` is the model that it was checked with."""
+    if _is_site_file(text):
+        return f"{file}: this is the file of a site, not a policy; type: sfumato party --config {file}"
     policy = _CheckedPolicy(root, tomllib.loads(text.removeprefix("\ufeff")), _index_toml_lines(text))
     problems = _drop_consequences(_merge_choices([dict(problem) for problem in select_causes(error)]), policy)
     if line_number := _find_turned_roles(problems, policy):
@@ -37,6 +39,11 @@ def explain_validation_error(error: ValidationError, text: str, file: Path, root
     sentences = [_write_sentence(problem, policy) for problem in problems[:_MOST_SENTENCES]]
     more = len(problems) - len(sentences)
     return f"{file}: " + "; ".join(sentences) + (f"; and {more} more" if more > 0 else "")
+
+
+def _is_site_file(text: str) -> bool:
+    content = tomllib.loads(text.removeprefix("\ufeff"))
+    return {"site", "peer"} <= set(content) and "protect" not in content
 
 
 _MOST_SENTENCES = 8
@@ -73,8 +80,9 @@ def _describe_section(problem: Mapping[str, Any], root: type[BaseModel]) -> str 
         return None
     name = str(loc[0])
     if kind == "extra_forbidden":
-        suggestion = suggest_name(name, root.model_fields)
-        sections = ", ".join(f"[{field}]" for field in root.model_fields if field != "title")
+        section_names = [field for field in root.model_fields if field != "title"]
+        suggestion = suggest_name(name, section_names)
+        sections = ", ".join(f"[{field}]" for field in section_names)
         return f"there is no such section; {f'did you mean [{suggestion}]?' if suggestion else f'there are {sections}'}"
     if kind == "missing":
         return f"the section {_EXAMPLES.get(name, f'[{name}]')} is missing; add it"
@@ -100,6 +108,8 @@ def _merge_choices(problems: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]
         # A value of the right kind, but too large or small, says most.
         if earlier_problem is None or (problem["type"] in _BOUNDS and earlier_problem["type"] not in _BOUNDS):
             merged_problems[loc] = {**problem, "loc": loc}
+        elif earlier_problem["type"].startswith("int") and problem["type"].startswith("float"):
+            merged_problems[loc] = {**problem, "loc": loc}  # a count or a share
         elif earlier_problem["type"] == problem["type"] == "literal_error":
             expected_words = f"{earlier_problem['ctx']['expected']}, {problem['ctx']['expected']}"
             merged_problems[loc] = {**earlier_problem, "ctx": {"expected": expected_words}}

@@ -7,7 +7,8 @@ Once a release is written, only its file counts: what does not read back as it w
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -32,7 +33,7 @@ from sfumato.data.writing.formulas import (
 from sfumato.data.writing.table_writer import SEPARATOR_OF, choose_missing_mark, write_frame
 from sfumato.engine.stored_baskets import StoredBaskets
 from sfumato.engine.stored_table import StoredTable
-from sfumato.errors import ClaimBroken, PolicyError
+from sfumato.errors import ClaimBroken, DataError, PolicyError, count_noun
 from sfumato.patterns import Patterns
 from sfumato.rules import Rules
 from sfumato.sequences import Sequences
@@ -178,6 +179,18 @@ def describe_text_format(form: str, mark: str, numbers: Iterable[str], integers:
     )
 
 
+@contextmanager
+def _name_field_of_format(path: Path) -> Iterator[None]:
+    """What a format cannot hold, in words of a policy: the file itself will not exist."""
+    try:
+        yield
+    except DataError as error:
+        if "write the long form" not in str(error):
+            raise
+        reason = str(error).removeprefix(f"{path}: ").replace("write the long form", 'set format = "long" in [output]')
+        raise PolicyError(reason) from None
+
+
 class BasketsShape(FileShape):
     """Baskets: FIMI, SPMF or long form, without ids."""
 
@@ -198,9 +211,17 @@ class BasketsShape(FileShape):
 
     def write(self, data: Baskets, path: Path, form: str, *, escape: bool = False) -> None:
         """Write the baskets, without ids."""
+        empty = int((np.diff(data.offsets) == 0).sum())
+        if empty and form == "spmf":
+            verb = "is" if empty == 1 else "are"
+            raise PolicyError(
+                f"{empty} of {count_noun(len(data), 'published basket')} {verb} empty, and SPMF has no line for an "
+                'empty basket; set format = "fimi" in [output], or "long"'
+            )
         escapes_names = _has_names(data.items) and escape and form == "long"
         items = tuple(escape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]  # names are texts
-        Baskets(items, data.offsets, data.codes).write(path, form)  # type: ignore[arg-type]  # a form in `formats`
+        with _name_field_of_format(path):
+            Baskets(items, data.offsets, data.codes).write(path, form)  # type: ignore[arg-type]  # a form in `formats`
 
     def describe_file(self, data: Baskets, form: str, *, escape: bool = False) -> dict[str, Any]:
         """How many there are."""
@@ -295,12 +316,13 @@ class SequencesShape(FileShape):
         empty = int((np.diff(data.offsets) == 0).sum())
         if empty and form == "long":
             raise PolicyError(
-                f"{empty} of {len(data)} published sequences are empty, and the long form has no row for them; set "
-                'format = "spmf" in [output]'
+                f"{empty} of {count_noun(len(data), 'published sequence')} {'is' if empty == 1 else 'are'} empty, and "
+                'the long form has no row for an empty sequence; set format = "spmf" in [output]'
             )
         escapes_names = _has_names(data.items) and escape and form == "long"
         items = tuple(escape_words(data.items)) if escapes_names else data.items  # type: ignore[arg-type]  # names are texts
-        write_sequences(Sequences(items, data.offsets, data.element_offsets, data.codes), path, form)
+        with _name_field_of_format(path):
+            write_sequences(Sequences(items, data.offsets, data.element_offsets, data.codes), path, form)
 
     def describe_file(self, data: Sequences, form: str, *, escape: bool = False) -> dict[str, Any]:
         """How many there are."""
