@@ -198,10 +198,10 @@ def test_words_among_numbers_are_counted() -> None:
         with pytest.raises(sf.DataError, match=r'^table: .*"d" holds text \(2 of its 5 different values'):
             sf.Table.of(table.frame, hierarchies={"d": builder})
     entries = sf.SuppressEntries(private=[(0, "t")], confidence=0.5, min_support=1, discretize={"d": 2})
-    with pytest.raises(sf.DataError, match=r'^table: .*"d" is String, and 2 of its 5 cells are no numbers; correct'):
+    with pytest.raises(sf.DataError, match=r'^table: .*"d" is String, and 2 of its 5 cells are not numbers; correct'):
         entries.protect(table)
     classifier = sf.PublishClassifier(target="t", k=2, cuts={"d": (1,)})
-    with pytest.raises(sf.PolicyError, match=r'^table: "d" holds no numbers \("d": 2 of its 5 cells are no numbers\)'):
+    with pytest.raises(sf.PolicyError, match=r'^table: "d" holds no numbers \("d": 2 of its 5 cells are not numbers\)'):
         classifier.protect(table)
 
 

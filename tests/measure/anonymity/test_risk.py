@@ -380,7 +380,7 @@ def test_nobody_is_at_risk_in_an_empty_table() -> None:
     risk_report = risk(table.replace_frame(table.frame.clear()), sampling_share=0.1)
     assert risk_report.prosecutor == risk_report.journalist == risk_report.marketer == Risk(0, 0.0, 0.0, 0.0)
     assert risk_report.estimator == "none: nobody is in the table"
-    assert risk_report.as_json()["uniques"] == {"sample": 0, "population": 0.0, "both": 0.0}
+    assert risk_report.as_json()["uniques"] == {"sample": 0, "population": 0.0, "sample_and_population": 0.0}
 
 
 @pytest.mark.parametrize(
