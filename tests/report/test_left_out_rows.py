@@ -10,6 +10,7 @@ import pytest
 from sfumato.losses import LOSSES
 from sfumato.protect.claims import claim_suppression_within
 from sfumato.report import content
+from sfumato.report.words.findings import list_losses
 from sfumato.workflow.chain import LEFT_OUT_ROWS, _exempt_left_out_rows
 from tests.contract.examples import METHOD_EXAMPLES
 from tests.contract.releases import make_once
@@ -56,6 +57,22 @@ def test_each_loss_says_which_rows_it_is_about() -> None:
     """None was suppressed although 21 were left out for a missing cell; and "the same" was the line above it."""
     assert LOSSES["suppressed_rows"].meaning.startswith("Rows that fit no class: left out, or published with")
     assert LOSSES["published_loss"].meaning == "The loss without rows that are not in the release."
+
+
+@pytest.mark.parametrize("dropped_rows", [0, 7])
+def test_the_loss_says_how_people_without_a_value_count(dropped_rows: int) -> None:
+    """The method said 32 %, the file 48 % and 30 %, and nothing said why."""
+    body = {
+        **describe_body(0, 189, 0.0),
+        "methods": [{"method": "generalize"}],
+        "changes": [],
+        "heights": {},
+        "losses": {"loss": 0.32, "discernibility": 9.0, "dropped_rows": dropped_rows},
+        "utility": {"loss": 0.48, "published_loss": 0.3},
+    }
+    rows = list_losses(body)
+    assert [row["title"] for row in rows[:2]] == ["Loss", "Loss of the published rows"]
+    assert ("count as 100 % on the file" in rows[0]["meaning"]) == bool(dropped_rows)
 
 
 def test_a_share_of_suppressed_rows_says_whose_rows_do_not_count() -> None:

@@ -34,7 +34,7 @@ def suppress_one(how: Any) -> sf.Release:
             5 / 2,
             "Rows for each combination of quasi-identifying values, without suppressed rows.",
         ),
-        ("suppressed_rows", 1, 'Rows left out, or published with "*" in all quasi-identifying columns.'),
+        ("suppressed_rows", 1, 'left out, or published with "*" in all quasi-identifying columns.'),
     ],
 )
 @pytest.mark.parametrize("how", ["star", "drop"])

@@ -46,6 +46,9 @@ def _describe_measurement(claim: Mapping[str, Any], share: bool) -> str:
     return wording.describe_measured_bound(claim["bound"], claim["measured"], claim["threshold"], share=share)
 
 
+_FIRST_LOSSES = ("loss", "published_loss")
+
+
 def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
     """Each loss with one sentence."""
     utility = body["utility"]
@@ -54,14 +57,14 @@ def list_losses(body: Mapping[str, Any]) -> list[dict[str, str]]:
         **body["losses"],
         **{name: None for name in utility if name in LOSSES and name not in body["losses"]},
     }
-    for name, value in losses.items():
+    for name in sorted(losses, key=lambda name: name not in _FIRST_LOSSES):
         if name == "height" and not body.get("levels"):
             continue  # no levels were chosen
         entry = loss_words.find_loss_words(name, body)
         if name == "height":
             highest = sum(body["heights"].values())
             entry = entry._replace(meaning=f"{entry.meaning} The highest possible is {highest}.")
-        loss_rows.append(_describe_loss(entry, value, utility.get(name), share=is_share(name)))
+        loss_rows.append(_describe_loss(entry, losses[name], utility.get(name), share=is_share(name)))
     return loss_rows + _list_learning_losses(utility)
 
 

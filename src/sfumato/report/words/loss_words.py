@@ -15,6 +15,10 @@ from sfumato.runtime.lazy import find_tagged_class
 
 _LARGEST = " Of several methods, the largest counts."
 
+_LEFT_OUT = (
+    " People left out because of a missing value count as 100 % on the file; by the method they do not count, nor do "
+    "values that nobody else has."
+)
 _DETAIL = LossWords(LOSSES["loss"].meaning, "detail kept", "mean over the quasi-identifying columns")
 _UNKNOWN = LossWords("The method's own measure: 0 % means no loss.", "kept", "by the method's own measure")
 _SEVERAL = LossWords(
@@ -52,7 +56,8 @@ def find_loss_words(name: str, body: Mapping[str, Any]) -> LossEntry:
     """What a loss is called, and what it means in this run."""
     entry = find_loss_entry(name)
     if name == "loss":
-        return entry._replace(meaning=describe_loss(body).meaning)
+        left_out_words = _LEFT_OUT if body["losses"].get("dropped_rows") and describe_loss(body) == _DETAIL else ""
+        return entry._replace(meaning=describe_loss(body).meaning + left_out_words)
     if name == "epsilon":
         return entry._replace(meaning=_describe_budget(body))
     is_largest = len(body["methods"]) > 1 and name in body["losses"] and not adds_up(name)
