@@ -13,7 +13,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.protect.anonymity.models.model import PrivacyModel
-from sfumato.protect.claims import guard_blanks
+from sfumato.protect.claims import claim_with_originals, guard_blanks
 
 ROLES = {"age": "quasi_identifying", "town": "quasi_identifying", "ill": "sensitive"}
 TREE = sf.Hierarchy.of([[str(age), f"{age // 10}x", "*"] for age in range(20, 50)])
@@ -175,3 +175,12 @@ def test_the_model_is_measured_by_its_own_check() -> None:
     )
     (finding,) = sf.check(sf.Release(people, None, (claim,), {}), people)
     assert finding.measured == sf.measure.t_hierarchical(people, "ill") != sf.measure.t_ordered(people, "ill")
+
+
+@pytest.mark.parametrize("model", ["fitting_values", "k_anonymity", "t_equal_with_originals", "nothing"])
+def test_only_measures_of_values_in_classes_judge_the_people_whom_a_row_fits(model: str) -> None:
+    """Naming itself, the measure called itself for ever; others measured the originals, which nobody had asked for."""
+    people = draw_people(3)
+    claim = claim_with_originals("fitting_values", 1, "at_least", {"column": "ill", "of": model}, "Nobody is alone.")
+    with pytest.raises(sf.PolicyError, match=f'names "{model}", which measures no values in classes'):
+        sf.check(sf.Release(people, None, (claim,), {}), people)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.errors import DataError
+from sfumato.errors import DataError, PolicyError
 from sfumato.measure.anonymity.class_tally import ClassTally, number_sorted_values
 from sfumato.measure.anonymity.crowd_sizes import StarredRows, read_starred_rows
 from sfumato.measure.anonymity.fitting_people import group_published_rows, iterate_fitting, require_original_columns
@@ -52,7 +52,9 @@ def tally_fitting_values(
 @checks_claim("fitting_values", "at_least", "at_most", "below", needs_original=True)
 def _check_fitting_values(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     column, model = arguments["column"], arguments["of"]
-    starred_rows = read_starred_rows(arguments)
+    check, starred_rows = CHECKS.get(model), read_starred_rows(arguments)
+    if check is None or not check.of_values:
+        raise PolicyError(f'the claim about "{column}" names "{model}", which measures no values in classes')
     tally = tally_fitting_values(evidence.published_data, evidence.original, column, starred_rows)
     # The check of the model itself, with other classes; ranks are those of the originals.
-    return CHECKS[model](replace(evidence, published_data=evidence.original, class_tally=tally), arguments)
+    return check(replace(evidence, published_data=evidence.original, class_tally=tally), arguments)
