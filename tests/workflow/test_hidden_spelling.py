@@ -245,6 +245,30 @@ def test_whether_somebody_was_dropped_is_not_told_by_the_type(tmp_path: Path) ->
     assert numbers == [["v"], ["v"]]
 
 
+STORED_TEXTS = ("1.0", "2.0")
+"""JSON and workbooks say that these are no numbers."""
+
+
+@pytest.mark.parametrize("write", [write_json, write_excel], ids=["json", "excel"])
+@pytest.mark.parametrize("name", ["nobody is left out", "nothing is emptied"])
+def test_texts_that_look_like_numbers_do_not_tell_whether_anything_was_hidden(
+    tmp_path: Path, name: str, write: Callable[[list[Row], Path], None]
+) -> None:
+    """A column that was published whole stayed "1.0", and became 1 where a cell of a suppressed person was hidden."""
+    rows = people(STORED_TEXTS, "1.0")
+    is_left_out = name == "nobody is left out"
+    other_rows = [row for row in rows if row["ask"] == "no"] if is_left_out else people(STORED_TEXTS, None)
+    method = HIDING["drop" if is_left_out else "blank"]
+    outputs = []
+    for number, people_rows in enumerate((rows, other_rows)):
+        (tmp_path / str(number)).mkdir()
+        write(people_rows, tmp_path / str(number) / "people")
+        outputs.append(leaving(run(tmp_path / str(number) / "people", method, "csv")))
+    assert outputs[0][1]["data"]["numbers"] == outputs[1][1]["data"]["numbers"]
+    assert column(outputs[0]) == column(outputs[1])
+    assert is_left_out or outputs[0] == outputs[1]
+
+
 DAYS = (dt.datetime(2020, 1, 5), dt.datetime(2021, 3, 4))
 TIMES = (dt.datetime(2020, 1, 5, 10, 30), dt.datetime(2021, 3, 4, 11, 0))
 SHEETS: dict[str, Case] = {

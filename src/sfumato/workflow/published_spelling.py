@@ -6,8 +6,9 @@ in March. A method may hide just that cell. So the cells that are left decide ag
 cell give the same file. The originals that the release is compared with are spelled in the same way; words among them
 stay, and no cell gets another meaning.
 
-A column of text of which every cell is published stays as it is: nothing hidden decided how it was read. JSON, Excel
-and SQLite distinguish the texts "1000" and "1e3", and so do the methods.
+A column of text that no method touches stays as it is if no method may leave rows out: nothing hidden can have decided
+how it was read. JSON, Excel and SQLite distinguish the texts "1000" and "1e3", and so do the methods. What methods may
+do counts, and not what they did: else the spelling would tell whether anything was hidden.
 
 A column whose rare values are grouped keeps the numbers of its file: the method takes whole numbers and words only, so
 that 1.0 and 1 were distinguished as words, and would be distinguished as words whatever the hidden cells are.
@@ -18,7 +19,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
 
 from sfumato.change import ChangeKind
@@ -56,12 +56,13 @@ def spell_release(release: Release, original: Any, policy: Policy, *, is_read: b
     declared_texts = _list_declared_texts(original, policy) if forms.numbers else set()
     kinds = _gather_kinds(release)
     worded_names = {name for name in kinds if ChangeKind.GROUPED in kinds[name]} | declared_texts
+    open_names = _list_open_texts(policy, release, original)
     free_names = [
         name
         for name in data.frame.columns
         if name not in release.public
         and not _has_code_kind(kinds[name])
-        and not _shows_every_text(name, release, original)
+        and name not in open_names
     ]
     columns = {
         name: _spell_column(name, release, original, replace(forms, numbers=False) if name in worded_names else forms)
@@ -80,14 +81,17 @@ def spell_release(release: Release, original: Any, policy: Policy, *, is_read: b
     return SpelledRelease(replace(release, data=data.replace_frame(frame), details=details), spelled_original)
 
 
-def _shows_every_text(name: str, release: Release, original: Table) -> bool:
-    """Whether a column of text is published unchanged in every row."""
-    published_cells, original_cells = release.data.frame[name], original.frame[name]
-    if not published_cells.dtype == original_cells.dtype == pl.String or name in original.spelled_dates:
-        return False
-    rows = release.details.trace_rows(len(published_cells))
-    is_everybody = len(rows) == len(original_cells) == len(np.unique(rows))
-    return is_everybody and published_cells.equals(original_cells[rows], null_equal=True)
+def _list_open_texts(policy: Policy, release: Release, original: Table) -> set[str]:
+    """The columns of text that are published in every row as they are, whatever the cells are."""
+    footprints = [method.footprint(original) for method in policy.methods]
+    if any(footprint.drops_rows for footprint in footprints):
+        return set()
+    touched_names = {name for footprint in footprints for name in footprint.changes} | set(original.spelled_dates)
+    return {
+        name
+        for name, kind in release.data.frame.schema.items()
+        if kind == original.frame.schema[name] == pl.String and name not in touched_names
+    }
 
 
 def list_mixed_columns(original: Any, spelled_original: Any) -> list[str]:
