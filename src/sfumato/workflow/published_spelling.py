@@ -60,9 +60,7 @@ def spell_release(release: Release, original: Any, policy: Policy, *, is_read: b
     free_names = [
         name
         for name in data.frame.columns
-        if name not in release.public
-        and not _has_code_kind(kinds[name])
-        and name not in open_names
+        if name not in release.public and not _has_code_kind(kinds[name]) and name not in open_names
     ]
     columns = {
         name: _spell_column(name, release, original, replace(forms, numbers=False) if name in worded_names else forms)
