@@ -36,6 +36,7 @@ def make_bins(first: date, last: date, most: int = 16) -> NumberBins:
         (date(2010, 5, 5), date(2019, 2, 1), ("2010", "2011")),
         (date(1931, 5, 5), date(2004, 2, 1), ("1930 to 1934",)),
         (date(2, 1, 1), date(1999, 12, 31), ("1 to 199", "200 to 399")),
+        (date(2, 3, 1), date(2, 12, 31), ("0002-03", "0002-04")),
     ],
 )
 def test_ranges_follow_the_calendar(first: date, last: date, labels: tuple[str, ...]) -> None:

@@ -38,6 +38,17 @@ def test_other_numbers_are_named_by_their_ends() -> None:
     assert years.labels[0] == "1950 to 1959"
 
 
+@pytest.mark.parametrize("numbers", [[0.7, 1.0], [0.0, 0.3, 0.7], [0.0, 0.0045, 0.0048], [-0.6, 0.3], [1e-12, 9e-12]])
+def test_a_decimal_is_in_the_range_that_its_label_begins_with(numbers: list[float]) -> None:
+    """7 × 0.1 is not 0.7 to a computer, and 0.7 was counted among "0.6 to under 0.7"."""
+    bins = choose_bins(np.array(numbers), 10)
+    assert bins is not None
+    assert not bins.open_ends
+    for number, place in zip(numbers, bins.find_bins(np.array(numbers)), strict=True):
+        low, high = bins.labels[place].split(" to under ")
+        assert float(low) <= number < float(high)
+
+
 def test_a_few_far_out_do_not_flatten_the_rest() -> None:
     bins = choose_bins(np.concatenate([np.arange(1000.0) % 80, [90_000.0]]), 10)
     assert bins is not None

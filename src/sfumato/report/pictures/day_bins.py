@@ -142,7 +142,7 @@ def _name_days(first: date, after: date) -> str:
     if first.day != 1 or after.day != 1 or first == last:
         names = [str(first), str(last)]
     elif first.month != 1 or after.month != 1:
-        names = [f"{first:%Y-%m}", f"{last:%Y-%m}"]
+        names = [str(first)[:7], str(last)[:7]]
     else:
         names = [str(first.year), str(last.year)]
     return " to ".join(dict.fromkeys(names))

@@ -23,7 +23,7 @@ _WIDE = 2.0
 """If all numbers spread this many times as far as 99 % of them, those beyond go into the outermost ranges."""
 _NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?")
 """Not 007, which is a code."""
-_DIGITS = 9
+_DIGITS = 15
 _EXTREME = 1e300
 """Beyond it, sums overflow."""
 
@@ -82,16 +82,28 @@ def choose_bins(numbers: Floats, most: int) -> NumberBins | None:
     whole = bool((numbers == np.round(numbers)).all())
     unit = 10.0 ** floor(log10(span / most))
     for step in (unit * times for times in _ROUND):
-        first, last = floor(low / step), floor(high / step)
-        if last - first < most and (step % 1 == 0 or not whole):
-            edges = (np.arange(first, last + 2) * step).astype(np.float64)
+        if step % 1 and whole:
+            continue
+        edges = _list_edges(low, high, step)
+        if len(edges) - 1 <= most:
             break
     else:
         return None
-    if not (np.diff(edges) > 0).all():  # the numbers are too large for their distance
+    # The numbers are too large for their distance, or their ends have too many digits.
+    if len(edges) < 2 or not (np.diff(edges) > 0).all():
         return None
     has_lower, has_higher = bool((numbers < edges[0]).any()), bool((numbers >= edges[-1]).any())
     return NumberBins(edges, _name_bins(edges, whole, has_lower, has_higher), has_lower or has_higher)
+
+
+def _list_edges(low: float, high: float, step: float) -> Floats:
+    """The multiples of a step from the last one up to `low` to the first one above `high`, as their labels spell them:
+    3 × 0.1 is 0.3, which is in the range that begins there.
+    """
+    multiples = np.arange(floor(low / step) - 1, floor(high / step) + 3) * step
+    edges: Floats = np.round(multiples.astype(np.float64), _count_digits(step))
+    begin, end = np.searchsorted(edges, [low, high], side="right")
+    return edges[begin - 1 : end + 1]
 
 
 def find_inner_range(numbers: Floats) -> tuple[float, float]:
