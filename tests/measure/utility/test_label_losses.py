@@ -32,3 +32,15 @@ def test_the_loss_of_one_column_by_hand() -> None:
     original = sf.Table.of({"town": ["Ulm", "Bern", "Kiel", "Oslo"]}, {"town": "quasi_identifying"}, {"town": towns})
     domain = measure.read_domain(original, "town")
     assert measure.column_loss(pl.Series(["Ulm", "south", "*", "Kiel"]), domain) == pytest.approx((1 / 3 + 1) / 4)
+
+
+def test_stars_of_a_release_made_elsewhere_count_as_suppressed_though_an_original_is_a_star() -> None:
+    """One person of "*" made every suppressed cell a value that has lost nothing."""
+    places = ["North", "South", "West", "*"] * 5
+    people = sf.Table.of({"place": places}, {"place": "quasi_identifying"})
+    published = people.replace_frame(pl.DataFrame({"place": ["*"] * 10 + places[10:]}))
+    starred_share = (10 + places[10:].count("*")) / 20
+    assert measure.loss(published, people) == starred_share
+    assert measure.precision(people, published) == 1 - starred_share
+    assert measure.loss(people, people) == 0
+    assert measure.precision(people, people) == 1

@@ -6,7 +6,8 @@ With local recoding one column holds labels of several levels of its hierarchy, 
 measure that reads published cells uses this module, so that all read them the same way. A label that is a leaf or a
 label of the hierarchy has that meaning, whatever it looks like; otherwise it is read as a range or a set. A missing
 cell covers nothing: "not known" is not a value. If somebody's original reads ``*``, a published ``*`` is that value:
-methods that write it as the mark of a suppressed cell refuse such a column.
+methods that write it as the mark of a suppressed cell refuse such a column. A release that was made elsewhere may hold
+both; where more cells read so than originals do, measures of losses count each of them as suppressed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -114,6 +115,14 @@ class Domain:
         if numbers is not None:
             leaves = tuple(leaves[i] for i in np.argsort(numbers, kind="stable"))
         return cls(leaves, original.name, {}, leaves, STAR in leaves)
+
+    @classmethod
+    def of_release(cls, original: pl.Series, published_cells: pl.Series, hierarchy: Hierarchy | None = None) -> Domain:
+        """The same; but if more published cells than originals read `*`, some hide another value, and none is one."""
+        domain = cls.of(original, hierarchy)
+        if domain.star_is_value and _count_stars(published_cells) > _count_stars(original):
+            return replace(domain, star_is_value=False)
+        return domain
 
     @cached_property
     def numbers(self) -> Floats | None:
@@ -342,6 +351,10 @@ class Domain:
     def __repr__(self) -> str:
         """Counts only: leaves are values of the data."""
         return f"Domain({self.column}: {len(self.leaves)} leaves)"
+
+
+def _count_stars(cells: pl.Series) -> int:
+    return int((spell_cells(cells) == STAR).sum())
 
 
 def _merge_runs(runs: Iterable[tuple[int, int]]) -> Runs:

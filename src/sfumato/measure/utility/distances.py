@@ -149,14 +149,16 @@ def precision(original: Table, published_table: Table, columns: Sequence[str] | 
     risen = 0.0
     for name in names:
         values, counts = count_cells(published_table.frame[name])
-        height = sum_levels(truth.frame[name], truth.get_hierarchy(name), values, counts)
+        hierarchy = truth.get_hierarchy(name)
+        domain = Domain.of_release(truth.frame[name], published_table.frame[name], hierarchy)
+        height = sum_levels(domain, hierarchy, values, counts)
         risen += (height + left_out) / len(truth)
     return round(1 - risen / len(names), _DIGITS)
 
 
-def sum_levels(original: pl.Series, hierarchy: Hierarchy, values: pl.Series, counts: Ints) -> float:
-    """Σ of level / height over published cells, from their distinct values and counts, and originals of any number."""
-    return float(counts @ _compute_level_shares(Domain.of(original, hierarchy), hierarchy, values))
+def sum_levels(domain: Domain, hierarchy: Hierarchy, values: pl.Series, counts: Ints) -> float:
+    """Σ of level / height over published cells, from their distinct values and counts."""
+    return float(counts @ _compute_level_shares(domain, hierarchy, values))
 
 
 def c_avg(table: Table, k: int, starred_rows: StarredRows = "suppressed") -> float:
@@ -224,11 +226,9 @@ class ColumnReadings(NamedTuple):
 
 def read_column(truth: Table, published_table: Table, name: str) -> ColumnReadings:
     """A column before and after, over the same leaves."""
-    column = truth.frame[name]
-    domain = Domain.of(column, truth.hierarchies.get(name))
-    return ColumnReadings(
-        domain.read_exactly(column), domain.read(published_table.frame[name], column.null_count() > 0)
-    )
+    column, published_cells = truth.frame[name], published_table.frame[name]
+    domain = Domain.of_release(column, published_cells, truth.hierarchies.get(name))
+    return ColumnReadings(domain.read_exactly(column), domain.read(published_cells, column.null_count() > 0))
 
 
 def _choose_quasi_identifying(original: Table, columns: Sequence[str] | None) -> list[str]:

@@ -39,10 +39,12 @@ def column_loss(published_cells: pl.Series, domain: Domain) -> float:
 
 def read_domain(table: Table, name: str, original: Table | None = None) -> Domain:
     """The values that a published column may stand for: the hierarchy's leaves, or else those of the originals."""
-    values = (original or table).frame[name]
-    if original is None and values.dtype == pl.String:
+    values = table.frame[name]
+    if original is not None:
+        return Domain.of_release(original.frame[name], values, original.hierarchies.get(name))
+    if values.dtype == pl.String:
         values = values.filter((values != STAR).fill_null(True))
-    return Domain.of(values, (original or table).hierarchies.get(name))
+    return Domain.of(values, table.hierarchies.get(name))
 
 
 def loss(table: Table, original: Table | None = None) -> float:

@@ -56,4 +56,5 @@ def _measure_column_height(comparison: StoredComparison, name: str, shown_values
         else hierarchy.keep_leaves(shown_values)
     )
     value_counts = table.count_values(name)
-    return sum_levels(shown_values, kept_hierarchy, value_counts.frame[name], value_counts.counts) / len(table)
+    domain = Domain.of(shown_values, kept_hierarchy)
+    return sum_levels(domain, kept_hierarchy, value_counts.frame[name], value_counts.counts) / len(table)
