@@ -448,19 +448,56 @@ def add_comment(archive: zipfile.ZipFile) -> None:
     archive.comment = b"Ann Bee"
 
 
+OTHER_PARTS = "the workbook has other parts than the sheet that sfumato writes, which may hold data"
+SHEET = "xl/worksheets/sheet1.xml"
+
+
+def publish_workbook(out: Path) -> Path:
+    table = sf.Table.of({"age": [20, 30] * 20}, {"age": "quasi_identifying"})
+    policy = {"protect": [{"method": "round_numbers", "columns": ["age"], "step": 5}], "output": {"format": "excel"}}
+    sf.run(table, policy, out=out)
+    assert sf.verify(out).problems == ()
+    return out / "release" / "data.xlsx"
+
+
 @pytest.mark.parametrize("add", [add_part, add_comment])
 def test_a_workbook_with_a_part_that_nobody_sees_is_refused(
     tmp_path: Path, add: Callable[[zipfile.ZipFile], None]
 ) -> None:
-    table = sf.Table.of({"age": [20, 30] * 20}, {"age": "quasi_identifying"})
-    policy = {"protect": [{"method": "round_numbers", "columns": ["age"], "step": 5}], "output": {"format": "excel"}}
-    sf.run(table, policy, out=tmp_path / "out")
-    assert sf.verify(tmp_path / "out").problems == ()
-    with zipfile.ZipFile(tmp_path / "out" / "release" / "data.xlsx", "a") as archive:
+    with zipfile.ZipFile(publish_workbook(tmp_path / "out"), "a") as archive:
         add(archive)
     resign(tmp_path / "out", lambda body: None)
+    assert sf.verify(tmp_path / "out").problems == (OTHER_PARTS,)
+
+
+def test_a_workbook_followed_by_bytes_is_refused(tmp_path: Path) -> None:
+    with publish_workbook(tmp_path / "out").open("ab") as file:
+        file.write(b"Ann Bee")
+    resign(tmp_path / "out", lambda body: None)
+    assert sf.verify(tmp_path / "out").problems == (OTHER_PARTS,)
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        (b"<sheetData>", b"<!-- Ann Bee --><sheetData>"),
+        (b"<sheetData>", b'<sheetData name="Ann Bee">'),
+        (b"</worksheet>", b'<extLst><ext uri="Ann Bee"/></extLst></worksheet>'),
+        (b'<c r="A2"', b'<c r="A2"><v>5</v></c><c r="A2"'),
+    ],
+    ids=["comment", "field", "extension", "cell twice"],
+)
+def test_a_sheet_with_more_than_its_cells_is_refused(tmp_path: Path, place: bytes, words: bytes) -> None:
+    path = publish_workbook(tmp_path / "out")
+    with zipfile.ZipFile(path) as archive:
+        parts = {part: archive.read(part) for part in archive.infolist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for part, content in parts.items():
+            with archive.open(part, "w", force_zip64=part.filename == SHEET) as file:
+                file.write(content.replace(place, words, 1) if part.filename == SHEET else content)
+    resign(tmp_path / "out", lambda body: None)
     problems = sf.verify(tmp_path / "out").problems
-    assert problems == ("the workbook has other parts than the sheet that sfumato writes, which may hold data",)
+    assert problems == ("the sheet of the workbook holds more than cells, or spells them in another way",)
 
 
 @pytest.mark.parametrize("name", ["1", "8", "-1", "is", "most 2"])

@@ -41,6 +41,7 @@ from sfumato.workflow.shapes.verified_data import (
     choose_verifying_engine,
     open_verified_baskets,
     refuse_foreign_parts,
+    refuse_foreign_sheet,
     refuse_packed,
 )
 from sfumato.workflow.signing.commitment import does_source_match
@@ -231,10 +232,13 @@ def _count_rest(problems: list[str]) -> list[str]:
 
 def _read_published(root: Path, certificate: Certificate) -> Any:
     """The data of an untrusted release: any failure is a problem of the release."""
-    refuse_packed(root / certificate.body["data"]["file"])
+    path, form = root / certificate.body["data"]["file"], certificate.body["data"]["format"]
+    refuse_packed(path)
     with refuse_hostile("the data file cannot be read as the certificate describes it"):
-        refuse_foreign_parts(root / certificate.body["data"]["file"], certificate.body["data"]["format"])
-        return certificate.read_published(root)
+        refuse_foreign_parts(path, form)
+        published_data = certificate.read_published(root)
+        refuse_foreign_sheet(path, form, published_data)
+        return published_data
 
 
 @contextmanager

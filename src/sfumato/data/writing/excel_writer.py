@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import datetime as dt
 import zipfile
+from collections.abc import Iterator, Sequence
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import IO
 
@@ -65,24 +68,24 @@ _PARTS = {
 _SHEET = "xl/worksheets/sheet1.xml"
 
 
-def write_excel(frame: pl.DataFrame, path: Path) -> None:
+def write_excel(frame: pl.DataFrame, path: Path | IO[bytes]) -> None:
     """Write a frame whose cells a workbook can hold, see `format_limits`."""
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in _PARTS.items():
             archive.writestr(_describe_part(name), _HEAD + content)
         with archive.open(_describe_part(_SHEET), "w", force_zip64=True) as sheet:
-            _write_sheet(frame, sheet)
+            for piece in _spell_sheet(frame):
+                sheet.write(piece)
 
 
 def has_only_own_parts(path: Path) -> bool:
     """Whether a workbook has the parts that `write_excel` writes, in its words, and nothing else but the sheet.
 
-    Spreadsheets ignore what no other part names, so that anything could be hidden there.
+    Spreadsheets ignore what no other part names, and bytes around the parts, so that anything could be hidden there.
     """
     with zipfile.ZipFile(path) as archive:
         parts = archive.infolist()
-        names = [part.filename for part in parts]
-        if names != [*_PARTS, _SHEET] or archive.comment or any(part.comment for part in parts):
+        if [part.filename for part in parts] != [*_PARTS, _SHEET] or not _has_own_frame(path, parts):
             return False
         contents = {name: (_HEAD + content).encode() for name, content in _PARTS.items()}
         # The size is compared first: a hostile part may unpack to anything.
@@ -92,6 +95,29 @@ def has_only_own_parts(path: Path) -> bool:
         )
 
 
+def holds_only_cells(path: Path, frame: pl.DataFrame) -> bool:
+    """Whether the sheet of a workbook is spelled as `write_excel` spells the frame that was read from it: readers skip
+    comments, unknown fields and cells without a column name.
+    """
+    with zipfile.ZipFile(path) as archive, archive.open(_SHEET) as sheet:
+        return all(sheet.read(len(piece)) == piece for piece in _spell_sheet(frame)) and not sheet.read(1)
+
+
+def _has_own_frame(path: Path, parts: Sequence[zipfile.ZipInfo]) -> bool:
+    """Whether all that is around the packed parts is as long as in every workbook that `write_excel` writes."""
+    if max(part.file_size for part in parts) > zipfile.ZIP64_LIMIT:
+        return True  # longer lengths are spelled in additional fields
+    return path.stat().st_size - sum(part.compress_size for part in parts) == _measure_own_frame()
+
+
+@cache
+def _measure_own_frame() -> int:
+    with BytesIO() as file:
+        write_excel(pl.DataFrame({"a": [1]}), file)
+        with zipfile.ZipFile(file) as archive:
+            return len(file.getvalue()) - sum(part.compress_size for part in archive.infolist())
+
+
 def _describe_part(name: str) -> zipfile.ZipInfo:
     part = zipfile.ZipInfo(name, _NEW_FILE)
     part.compress_type = zipfile.ZIP_DEFLATED
@@ -99,13 +125,14 @@ def _describe_part(name: str) -> zipfile.ZipInfo:
     return part
 
 
-def _write_sheet(frame: pl.DataFrame, sheet: IO[bytes]) -> None:
-    sheet.write(f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>'.encode())
+def _spell_sheet(frame: pl.DataFrame) -> Iterator[bytes]:
+    """The sheet as XML, in pieces."""
+    yield f'{_HEAD}<worksheet xmlns="{_MAIN}"><sheetData>'.encode()
     names = pl.DataFrame({f"c{i}": [name] for i, name in enumerate(frame.columns)})
-    sheet.write(_spell_rows(names, 1).encode())
+    yield _spell_rows(names, 1).encode()
     for start in range(0, frame.height, _ROWS):
-        sheet.write(_spell_rows(frame.slice(start, _ROWS), start + 2).encode())
-    sheet.write(b"</sheetData></worksheet>")
+        yield _spell_rows(frame.slice(start, _ROWS), start + 2).encode()
+    yield b"</sheetData></worksheet>"
 
 
 def _spell_rows(frame: pl.DataFrame, first: int) -> str:

@@ -100,8 +100,8 @@ def _list_edges(low: float, high: float, step: float) -> Floats:
     """The multiples of a step from the last one up to `low` to the first one above `high`, as their labels spell them:
     3 × 0.1 is 0.3, which is in the range that begins there.
     """
-    multiples = np.arange(floor(low / step) - 1, floor(high / step) + 3) * step
-    edges: Floats = np.round(multiples.astype(np.float64), _count_digits(step))
+    multiples: Floats = (np.arange(floor(low / step) - 1, floor(high / step) + 3) * step).astype(np.float64)
+    edges = multiples.round(_count_digits(step))
     begin, end = np.searchsorted(edges, [low, high], side="right")
     return edges[begin - 1 : end + 1]
 

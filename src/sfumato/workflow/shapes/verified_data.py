@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sfumato import protect
-from sfumato.data.writing.excel_writer import has_only_own_parts
+from sfumato.data.writing.excel_writer import has_only_own_parts, holds_only_cells
 from sfumato.engine.choice import EngineChoice, choose_by_cells, choose_by_letters
 from sfumato.engine.engine_names import ChosenEngine, EngineName
 from sfumato.engine.scratch import open_scratch_folder
@@ -91,3 +91,9 @@ def refuse_foreign_parts(path: Path, form: str) -> None:
     """Stop at a workbook with a part that no reader shows and sfumato does not write."""
     if form == "excel" and not has_only_own_parts(path):
         raise CertificateRefused("the workbook has other parts than the sheet that sfumato writes, which may hold data")
+
+
+def refuse_foreign_sheet(path: Path, form: str, published_data: Any) -> None:
+    """Stop at a sheet with anything that was not read from it."""
+    if form == "excel" and not holds_only_cells(path, published_data.frame):
+        raise CertificateRefused("the sheet of the workbook holds more than cells, or spells them in another way")
