@@ -26,7 +26,7 @@ class GivenPolicy(Policy):
 
     given: Any = Field(default=None, exclude=True)
 
-    def original(self) -> Any:
+    def read_original(self) -> Any:
         """The data that was given."""
         return self.given
 

@@ -109,8 +109,6 @@ class Check:
     """A risk that its claims bound; a verdict says that nobody looked at it otherwise."""
     optional: frozenset[str]
     """Those of the arguments that a claim need not have."""
-    of_values: bool
-    """Whether it judges the values in each class, by `Evidence.class_tally` if that is given."""
 
     def __call__(self, evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
         """Measure."""
@@ -131,7 +129,6 @@ def checks_claim(
     of_groups: bool = False,
     unit: Unit = "number",
     covers: CoveredRisk = "",
-    of_values: bool = False,
 ) -> Callable[[Measure], Measure]:
     """Register a measure for claims; by default it checks the property of its own name.
 
@@ -157,7 +154,6 @@ def checks_claim(
             unit,
             covers,
             frozenset(argument.removesuffix("?") for argument in arguments if argument.endswith("?")),
-            of_values,
         )
         return measure
 
