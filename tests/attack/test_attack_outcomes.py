@@ -196,7 +196,7 @@ def test_homogeneity_of_a_share_does_not_say_all() -> None:
     assert 'whether at least 50 % of them have the same "disease"' in half["story"] and " all " not in half["story"]
     assert half["title"] == 'Homogeneity: "disease" (share: 0.5)'
     assert half["facts"]["Rows that must agree"] == f"50{wording.NBSP}%"
-    assert "whether they all have the same disease" in all_of_them["story"]
+    assert 'whether they all have the same "disease"' in all_of_them["story"]
     assert all_of_them["title"] == 'Homogeneity: "disease"'
     assert all_of_them["facts"]["Rows that must agree"] == f"100{wording.NBSP}%"
 
