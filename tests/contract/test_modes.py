@@ -103,7 +103,7 @@ def test_what_a_report_says_of_baskets_is_what_a_diff_shows(example: Example, tm
     assert [figure.replace(NBSP, " ") for figure in report_losses["Loss"]] == [percent(loss)] * 2, (
         f'{example.name}: let losses["loss"] be the changed items as a share of all items in the original baskets'
     )
-    assert any(counts.values()), "an example that changes nothing compares nothing"
+    assert any(counts.values()), f"{example.name}: give the example parameters with which some basket changes"
 
 
 @pytest.mark.parametrize("example", EDITED_SEQUENCES, ids=lambda example: example.name)
@@ -133,7 +133,7 @@ def test_every_report_is_compared_with_the_data(example: Example) -> None:
     table = example.subject.gives == "table" and example.subject.shape == "table"
     assert table or example.name in compared, (
         f"{example.name}: nothing compares its report with the data; if it only changes items of baskets, say "
-        f'utility = "baskets"; else add a test with `select({type(example.subject).__name__})` as in '
+        f'shape = gives = utility = "baskets"; else add a test with `select({type(example.subject).__name__})` as in '
         "tests/contract/test_reports_of_codes.py"
     )
 

@@ -165,6 +165,15 @@ def test_methods_on_baskets_keep_what_earlier_ones_promise(kind: type[sf.Method]
             )
 
 
+@each
+def test_who_says_what_it_may_follow_is_not_always_alone(kind: type[sf.Method]) -> None:
+    if kind.explain_misfit is not sf.Method.explain_misfit:
+        assert not all(made.example.subject.must_be_alone for made in make_all(kind)), (
+            f"{kind.__name__}: nobody asks its `explain_misfit`, because it must be alone in a policy: let "
+            "`must_be_alone` be False where it may follow others, or leave `explain_misfit` out"
+        )
+
+
 def test_an_item_that_no_claim_binds_is_noticed() -> None:
     example = next(example for example in METHOD_EXAMPLES if example.name == "hide items")
     data = market()
