@@ -44,7 +44,13 @@ def edits_baskets(kind: type[sf.Method]) -> bool:
 def binds_items(made: Made) -> bool:
     """Whether a method of baskets says what becomes of each item."""
     subject = made.example.subject
-    return edits_baskets(type(subject)) and subject.find_thresholds(subject.describe()) is None
+    hides_rules = subject.find_thresholds(subject.describe()) is not None
+    return edits_baskets(type(subject)) and (not hides_rules or may_only_remove(made))
+
+
+def may_only_remove(made: Made) -> bool:
+    """Whether nothing but the named items may change: then one of these may be back if no rule shows for it."""
+    return any(claim.property == "unnamed_changes" for claim in made.release.claims)
 
 
 def spread(rows: Sequence[int]) -> list[int]:
@@ -59,20 +65,24 @@ def list_originals(made: Made) -> list[list[Any]]:
 
 
 def forge_items(made: Made) -> Iterator[Forgery]:
-    """One item put back, left out or added, in one basket at a time."""
+    """One item put back, left out or added, in one basket at a time; not one of the secrets, which may stay or not."""
+    secrets = made.release.details.get("sensitive") or () if may_only_remove(made) else ()
     published, items = made.release.data.to_lists(), made.release.data.items
     stranger = -7 if all(isinstance(item, int) for item in items) else "nobody's"
     forged_baskets: dict[str, dict[int, list[Any]]] = {}
     for row, (basket, original) in enumerate(zip(published, list_originals(made), strict=True)):
         for what, new_items in (
-            ("an item that was left out is back", [item for item in original if item not in basket]),
+            ("an item that was left out is back", [item for item in original if item not in (*basket, *secrets)]),
             ("an item is added that other baskets have", [item for item in items if item not in original]),
             ("an item is added that nobody had", [stranger]),
         ):
             if new_items:
                 forged_baskets.setdefault(what, {})[row] = [*basket, new_items[0]]
-        if basket:
-            forged_baskets.setdefault("an item is missing that the release had", {})[row] = basket[1:]
+        if plain_items := [item for item in basket if item not in secrets]:
+            missing_item = plain_items[0]
+            forged_baskets.setdefault("an item is missing that the release had", {})[row] = [
+                item for item in basket if item != missing_item
+            ]
     for what, baskets in forged_baskets.items():
         for row in spread(list(baskets)):
             yield Forgery(f"{what}, in basket {row}", [*published[:row], baskets[row], *published[row + 1 :]])
@@ -178,6 +188,9 @@ def test_an_item_that_no_claim_binds_is_noticed() -> None:
     example = next(example for example in METHOD_EXAMPLES if example.name == "hide items")
     data = market()
     release = released(example, data)
+    assert not find_unnoticed(Made(example, data, release))
+    unbound_claims = tuple(claim for claim in release.claims if claim.property != "unnamed_changes")
+    release = replace(release, claims=unbound_claims)
     unnoticed = find_unnoticed(Made(example, data, release))
     assert any(what.startswith("an item is missing") for what in unnoticed)
     assert not any("nobody had" in what or "last basket" in what for what in unnoticed)
