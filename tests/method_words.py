@@ -13,7 +13,10 @@ from sfumato.protect import METHODS
 from sfumato.runtime.lazy import find_checks
 from tests.contract.examples import METHOD_EXAMPLES
 
-OF_ALL_METHODS = ("change_kinds", "generated", "losses", "new_method", "subclass")
+OF_ALL_METHODS = (
+    "can_be_surveyed", "change_kinds", "generated", "keys_of_details", "losses", "names_of_their_own", "new_method",
+    "share_a_name", "subclass",
+)  # fmt: skip
 """Words of tests that compare what all methods have in common, such as the list of kinds of change."""
 
 

@@ -193,11 +193,11 @@ def list_shown(attack: sf.attack.Attack, **outcome: Any) -> dict[str, Any]:
 
 def test_homogeneity_of_a_share_does_not_say_all() -> None:
     half, all_of_them = (list_shown(sf.attack.Homogeneity(share=share)) for share in (0.5, 1.0))
-    assert "whether at least 50 % of them have the same disease" in half["story"] and " all " not in half["story"]
-    assert half["title"] == "Homogeneity: disease (share: 0.5)"
+    assert 'whether at least 50 % of them have the same "disease"' in half["story"] and " all " not in half["story"]
+    assert half["title"] == 'Homogeneity: "disease" (share: 0.5)'
     assert half["facts"]["Rows that must agree"] == f"50{wording.NBSP}%"
-    assert "whether they all have the same disease" in all_of_them["story"]
-    assert all_of_them["title"] == "Homogeneity: disease"
+    assert 'whether they all have the same "disease"' in all_of_them["story"]
+    assert all_of_them["title"] == 'Homogeneity: "disease"'
     assert all_of_them["facts"]["Rows that must agree"] == f"100{wording.NBSP}%"
 
 
@@ -263,9 +263,9 @@ def test_entries_that_are_published_are_read_and_not_inferred(tag: str) -> None:
         return tell_attack({"attack": tag, "targets": ["disease"], "columns": facts}, BODY).story
 
     assert tell(60, 60) == (
-        "No entry of disease that is looked for is blank: a stranger reads them off the table, and infers nothing."
+        'No entry of "disease" that is looked for is blank: a stranger reads them off the table, and infers nothing.'
     )
-    assert "blank entries of disease" in tell(0, 60) and "read, not" not in tell(0, 60)
+    assert 'blank entries of "disease"' in tell(0, 60) and "read, not" not in tell(0, 60)
     assert tell(40, 60).endswith("Of the 60 entries, 40 are not blank: these are read, not inferred.")
     public = tell_attack({"attack": tag}, BODY).story  # the columns do not leave
     assert public.endswith("Entries that are not blank are read, not inferred.")
@@ -286,6 +286,6 @@ def test_a_release_that_blanks_nothing_states_what_is_visible() -> None:
 
 def test_stories_say_nothing_that_a_release_need_not_have() -> None:
     copied = tell_attack({"attack": "copied_records", "targets": ["disease"], "known_columns": [["age"]]}, BODY).story
-    assert copied.startswith("Someone finds a published row with a neighbour's age")
+    assert copied.startswith('Someone finds a published row with a neighbour\'s "age"')
     reason = tell_attack({"attack": "minimality", "targets": ["disease"], "known_columns": [["age"]]}, BODY).story
-    assert reason.startswith("An insider knows everybody's age, asks why no more detail is published")
+    assert reason.startswith('An insider knows everybody\'s "age", asks why no more detail is published')

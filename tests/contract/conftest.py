@@ -10,7 +10,7 @@ import pytest
 
 from tests.contract.examples import METHOD_EXAMPLES
 
-FIRST = ("test_registration.py", "test_modes.py", "test_suppression.py", "test_methods.py", "test_statements.py")
+FIRST = ("test_registration.py", "test_suppression.py", "test_methods.py", "test_modes.py", "test_statements.py")
 """Files whose messages name the cause, where those of later ones name what follows from it."""
 FURTHER = {example.name for example in METHOD_EXAMPLES if ", " in example.name}
 

@@ -26,7 +26,7 @@ class GivenPolicy(Policy):
 
     given: Any = Field(default=None, exclude=True)
 
-    def original(self) -> Any:
+    def read_original(self) -> Any:
         """The data that was given."""
         return self.given
 
@@ -66,7 +66,7 @@ def attacks_on(example: Example) -> tuple[Any, ...]:
         if isinstance(subject, sf.EncodeForTrees):
             return (sf.attack.Sorting(), sf.attack.CurveFitting(trials=2))
         return (sf.attack.Homogeneity(column="disease"), sf.attack.Inference(column="disease", attempts=60))
-    if isinstance(subject, (sf.HideItems, sf.HideRules, sf.RandomizeBaskets)):
+    if subject.shape == subject.gives == subject.utility == "baskets":
         mined = sf.attack.Remining(items=("nuts",), min_support=0.1, min_confidence=0.6)
         return (sf.attack.ItemBreach(prior=0.5, posterior=0.8),) if subject.by_chance else (mined,)
     if isinstance(subject, sf.HideSequences):
@@ -93,12 +93,24 @@ def _run_truthful(example: Example, policy: Any, out: Path) -> Run:
                 f"{name} says truthful, and its cells are no labels ({error}): say truthful: ClassVar[bool] = False"
             )
         raise
+    except sf.PolicyError as error:
+        if "cannot be measured" in str(error):
+            pytest.fail(explain_failed_check(name, error))
+        raise
     except KeyError as error:
         pytest.fail(
             f"{name}: the report looks for {error} in the details of the release, and it is not there: if `section` is "
             f'"{example.subject.section}", give the details of that family (details.py) or leave `section` out; a law '
             'in `details.public` is column → {"kind": …, "scale": …}, of chance alone'
         )
+
+
+def explain_failed_check(name: str, error: sf.PolicyError) -> str:
+    """Why a check of a method failed, which users are not told, and what to do."""
+    return (
+        f"{name}: {error}. It failed with {error.__context__!r}: let the check take whatever the method publishes. If "
+        "rows or baskets were left out, the originals of the others are those of `evidence.find_original_rows()`"
+    )
 
 
 class World:

@@ -29,6 +29,7 @@ from sfumato.workflow.outgoing import select_outgoing_parameters
 from sfumato.workflow.shapes.file_shapes import find_shape
 from tests.contract.examples import METHOD_EXAMPLES, Example
 from tests.contract.releases import make_all, make_once, released
+from tests.contract.runs import explain_failed_check
 from tests.contract.test_attacks import noise
 
 ROWS_CURE = (
@@ -158,9 +159,12 @@ def test_every_column_has_a_statement(example: Example) -> None:
 
 @parametrize_examples
 def test_claims_hold_by_independent_measures(example: Example) -> None:
-    data = example.data()
-    findings = sf.check(released(example, data, None), data)
-    name = type(example.subject).__name__
+    data, name = example.data(), type(example.subject).__name__
+    release = released(example, data, None)
+    try:
+        findings = sf.check(release, data)
+    except sf.PolicyError as error:
+        pytest.fail(explain_failed_check(name, error))
     assert findings, f"{name} claims nothing: give Release(claims=…), and a measure of each in src/sfumato/measure"
     failures = [
         f"{finding.title()} ({finding.bound} {finding.threshold}, measured {finding.measured})"
@@ -221,7 +225,10 @@ def test_it_claims_that_nobody_is_named(example: Example) -> None:
 @parametrize_examples
 def test_claims_can_break(example: Example) -> None:
     """A release that was not made by the method does not keep its claims."""
-    assert broken_by(example, [example.forged]), "let `forged` of its example give data that breaks some claim"
+    assert broken_by(example, [example.forged]), (
+        f"{example.name}: the originals keep every claim: let the checks count what is wrong in them; only if they do "
+        "keep the claims, let `forged` of the example (tests/contract/examples.py) give data that does not"
+    )
 
 
 CROWDS = {
@@ -517,6 +524,12 @@ def test_claims_that_anyone_can_check_are_listed_with_its_own_arguments(example:
     subject, release = example.subject, make_once(example).release
     known_properties = {name for model in MODELS for name in model.claim_properties} | {*COMMON_PROPERTIES}
     parameters = json.loads(json.dumps(select_outgoing_parameters(subject.describe())))
+    private_properties = {claim.property for claim in release.claims if claim.needs_original}
+    for name in private_properties & subject.file_claims - {c.property for c in release.claims if not c.needs_original}:
+        pytest.fail(
+            f'leave "{name}" out of `file_claims` of {type(subject).__name__}: its check needs the originals, which '
+            "nobody else has"
+        )
     for claim in release.claims:
         if claim.needs_original or claim.property in known_properties:
             continue

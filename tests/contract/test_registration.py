@@ -175,14 +175,21 @@ def test_checks_lie_in_the_family_of_a_method_that_claims_them(kind: type[sf.Met
 @pytest.mark.parametrize("pattern", [_CLAIM_CHECK, _STORED_CLAIM_CHECK], ids=["in memory", "in files"])
 def test_checks_have_names_of_their_own(pattern: str) -> None:
     names = Counter(name for _, text in _read_sources(_CHECKS) for name in re.findall(pattern, text, re.MULTILINE))
-    assert [name for name, times in names.items() if times > 1] == [], "two checks in src/sfumato/measure share a name"
+    shared = [name for name, times in names.items() if times > 1]
+    assert not shared, (
+        f"two checks in src/sfumato/measure share a name: {', '.join(shared)}; rename the new one, and the `measure` "
+        "of the claims that it checks"
+    )
 
 
 @pytest.mark.parametrize("name", find_checks())
 def test_a_check_says_what_it_checks(name: str) -> None:
     check = CHECKS[name]
     assert check.bounds and check.bounds <= BOUNDS, f'say how {name} is claimed: @checks_claim("{name}", "at_least")'
-    assert not (check.needs_original and check.arguments), f"{name}: of what needs the originals no argument leaves"
+    assert not (check.needs_original and check.arguments), (
+        f"{name}: of what needs the originals no argument leaves: leave `arguments` out of checks_claim; the check "
+        "gets the arguments of the claim all the same"
+    )
 
 
 @pytest.mark.parametrize("name", find_stored_checks())

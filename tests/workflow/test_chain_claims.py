@@ -135,6 +135,25 @@ def test_each_hiding_method_is_checked_with_its_own_secrets() -> None:
     assert [finding.measured for finding in rule_findings] == [1, 0]
 
 
+def test_what_another_method_hid_is_no_change_of_an_unnamed_item() -> None:
+    rows = [["tea", "milk"], ["tea", "milk"], ["tea", "milk"], ["rum", "ice"], ["rum"], ["rum"], ["ice"], ["milk"]]
+    data = sf.Baskets.of(rows)
+    rules = sf.HideRules(rules=("tea ==> milk",), min_support=2, min_confidence=0.6)
+    release = chain(data, rules, sf.HideItems(items=("rum",), min_support=1, min_confidence=0.4))
+    hidden_milk = sum("milk" in row for row in rows) - sum("milk" in row for row in release.data.to_lists())
+    assert hidden_milk and "rum" not in release.data.to_lists()[3]
+
+    def count_unnamed(lists: list[list[str]]) -> Any:
+        forged = replace(release, data=sf.Baskets.of(lists))
+        (finding,) = [finding for finding in sf.check(forged, data) if finding.property == "unnamed_changes"]
+        return finding.measured
+
+    lists = release.data.to_lists()
+    assert count_unnamed(lists) == 0
+    assert count_unnamed([*lists[:7], []]) == 1
+    assert count_unnamed([*lists[:6], ["ice", "tea"], *lists[7:]]) == 1
+
+
 @pytest.mark.parametrize(
     "first",
     [

@@ -175,7 +175,7 @@ def test_the_internal_page_counts_sequences_and_not_rows(folder: Path) -> None:
     run = sf.run(folder / "anonymize.toml")
     assert run.folder is not None
     text = (run.folder / "private" / "report.html").read_text(encoding="utf-8")
-    assert "sequences left out" in text and "rows suppressed" not in text
+    assert "sequence left out" in text and "rows suppressed" not in text
 
 
 def test_the_verdict_says_that_hiding_patterns_hides_no_people() -> None:

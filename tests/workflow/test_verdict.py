@@ -196,7 +196,7 @@ def test_attacks_on_codes_target_columns_of_numbers_alone(tmp_path: Path) -> Non
     (attack,) = json.loads((tmp_path / "out/release/certificate.json").read_text())["attacks"]
     assert attack["targets"] == ["age", "pay"]
     assert 'No attack targeted the sensitive column "ill".' in run_result.verdict.unchecked
-    assert "Sorting: age and pay" in (tmp_path / "out/release/report.html").read_text()
+    assert "Sorting: &#34;age&#34; and &#34;pay&#34;" in (tmp_path / "out/release/report.html").read_text()
     assert not sf.verify(tmp_path / "out").problems
 
 

@@ -42,6 +42,8 @@ class Evidence:
     """The population that a model compares with."""
     details: Mapping[str, Any] = field(default_factory=dict)
     """What only the custodian knows about the release: which entries or rules are private; empty for an auditor."""
+    other_details: tuple[Mapping[str, Any], ...] = ()
+    """What the custodian knows about the other methods of the policy, if a claim is about the secrets of one."""
     class_tally: ClassTally | None = None
     """The values in each class that a model judges, if its classes are not those of the published rows."""
 
@@ -60,7 +62,9 @@ class Evidence:
         """The same evidence with the secrets of one of several methods, by its number in the policy."""
         if step is None or not isinstance(self.details, ChainDetails):
             return self
-        return replace(self, details=self.details.steps[int(step)])
+        steps = self.details.steps
+        others = tuple(details for number, details in enumerate(steps) if number != int(step))
+        return replace(self, details=steps[int(step)], other_details=others)
 
     def leave_out_columns(self, columns: Any) -> Evidence:
         """The same evidence, as if some columns had been published unchanged: another method accounts for their
@@ -109,8 +113,6 @@ class Check:
     """A risk that its claims bound; a verdict says that nobody looked at it otherwise."""
     optional: frozenset[str]
     """Those of the arguments that a claim need not have."""
-    of_values: bool
-    """Whether it judges the values in each class, by `Evidence.class_tally` if that is given."""
 
     def __call__(self, evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
         """Measure."""
@@ -131,7 +133,6 @@ def checks_claim(
     of_groups: bool = False,
     unit: Unit = "number",
     covers: CoveredRisk = "",
-    of_values: bool = False,
 ) -> Callable[[Measure], Measure]:
     """Register a measure for claims; by default it checks the property of its own name.
 
@@ -157,7 +158,6 @@ def checks_claim(
             unit,
             covers,
             frozenset(argument.removesuffix("?") for argument in arguments if argument.endswith("?")),
-            of_values,
         )
         return measure
 

@@ -298,7 +298,7 @@ class KeyedMethod(Method):
         """Check the data before a key is drawn for it, too."""
         super().__pydantic_init_subclass__(**arguments)
         if "new_key" in vars(cls) and "new_key" not in cls.__abstractmethods__:
-            cls.new_key = check_draw(cls.new_key)  # type: ignore[method-assign]
+            cls.new_key = check_draw(cls.new_key)  # type: ignore[method-assign]  # the same signature
 
     @property
     def must_be_alone(self) -> bool:

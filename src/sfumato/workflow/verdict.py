@@ -342,8 +342,8 @@ def describe_unique_rows(verdict: Verdict) -> list[str]:
     if not verdict.unique_rows:
         return []
     rows = _choose_fewest_columns(verdict.unique_rows)
-    before = verdict.unique_before
-    was = f" ({_describe_unique(_choose_fewest_columns(before), 'original')})" if before else ""
+    originals = verdict.unique_before
+    was = f" ({_describe_unique(_choose_fewest_columns(originals), 'original')})" if originals else ""
     rest = ", not counting columns of noise, drawn values or codes" if verdict.not_counted else ""
     return [f"{_describe_unique(rows, 'published', ' are unique')}{was}{rest}."]
 

@@ -51,7 +51,7 @@ def test_only_points_are_taken_from_a_message(group: Group) -> None:
     points = [group.hash_entry("test", bytes([number])) for number in range(3)]
     assert unpack_points(group, pack_points(points)) == points
     for wrong in (bytes(32), b"\xff" * 32, b"\x01" + bytes(31)):
-        with pytest.raises(PartyError, match="no points"):
+        with pytest.raises(PartyError, match="not points"):
             unpack_points(group, pack_points([*points, wrong]))
 
 

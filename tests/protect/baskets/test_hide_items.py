@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+import sfumato as sf
 from sfumato.baskets import Baskets
 from sfumato.errors import DataError, PolicyError
 from sfumato.measure.baskets.side_effects import count_baskets, count_foreign_items, exposed_rules
@@ -50,7 +51,9 @@ def test_a_confidence_of_exactly_the_threshold_shows() -> None:
 def test_claims_hold_by_independent_measures(strategy: str) -> None:
     data = Baskets.of(SHOP)
     release = hide(strategy=strategy).protect(data)
-    rule_claim, foreign, count = release.claims
+    rule_claim, *change_claims, foreign, count = release.claims
+    assert len(change_claims) == (strategy in ("complete", "exact"))
+    assert all(finding.holds for finding in sf.check(release, data))
     assert rule_claim.needs_original and foreign.needs_original and not count.needs_original
     least: Any = rule_claim.arguments["min_support"]
     confidence: Any = rule_claim.arguments["min_confidence"]

@@ -110,11 +110,11 @@ def test_claims_of_a_partial_release_are_about_the_drawn_columns() -> None:
     claims = {claim.property: claim for claim in release.claims}
     extremes, words = claims["people_at_extremes"], claims["rare_words"]
     assert extremes.meaning == (
-        "At least 5 people reach the highest and the lowest of every number drawn for pay. Of other columns this is "
+        'At least 5 people reach the highest and the lowest of every number drawn for "pay". Of other columns this is '
         "not claimed."
     )
     assert words.meaning == (
-        "At least 5 people have every word that was drawn for ill. Of other columns this is not claimed."
+        'At least 5 people have every word that was drawn for "ill". Of other columns this is not claimed.'
     )
     assert (extremes.arguments["columns"], words.arguments["columns"]) == (("pay",), ("ill",))
     assert {"age", "town"} <= set(release.data.frame.columns) and "Rare" in release.data.frame["town"].to_list()

@@ -101,3 +101,12 @@ def test_means_over_columns_are_absent_if_a_changed_column_cannot_be_compared(tm
     assert not {"total_variation", "query_error"} & set(measure_utility(policy, release.data, data, release))
     release = replace(release, data=data.replace_frame(data.frame.drop(data.identifying)))
     assert {"total_variation", "query_error"} <= set(measure_utility(policy, release.data, data, release))
+
+
+def test_a_method_on_baskets_that_hides_no_rules_has_a_measured_loss(tmp_path: Path) -> None:
+    """Its run crashed: the side effects of no method were combined."""
+    example = next(example for example in EXAMPLES if example.name == "hide items")
+    data = example.data()
+    release = replace(example.subject.protect(data), method=None)
+    measured = measure_utility(policy_of(example, data, tmp_path), release.data, data, release)
+    assert measured == {"loss": pytest.approx(release.losses["loss"])}

@@ -159,23 +159,21 @@ def _make_column_check(measure: Callable[[ClassTally], float]) -> Measure:
     return lambda evidence, arguments: measure(_tally_values(evidence, arguments))
 
 
-checks_claim("alpha", "at_most", arguments=_SHOWN_ARGUMENTS, of_values=True)(_make_column_check(measure_alpha))
-checks_claim("beta", "at_most", properties=("beta_likeness",), arguments=_SHOWN_ARGUMENTS, of_values=True)(
+checks_claim("alpha", "at_most", arguments=_SHOWN_ARGUMENTS)(_make_column_check(measure_alpha))
+checks_claim("beta", "at_most", properties=("beta_likeness",), arguments=_SHOWN_ARGUMENTS)(
     _make_column_check(measure_basic_beta)
 )
-checks_claim("delta_disclosure", "below", arguments=_SHOWN_ARGUMENTS, of_values=True)(
-    _make_column_check(measure_delta_disclosure)
+checks_claim("delta_disclosure", "below", arguments=_SHOWN_ARGUMENTS)(_make_column_check(measure_delta_disclosure))
+checks_claim("distinct_l", "at_least", properties=("distinct_l_diversity",), arguments=_SHOWN_ARGUMENTS)(
+    _make_column_check(measure_distinct_l)
 )
-checks_claim(
-    "distinct_l", "at_least", properties=("distinct_l_diversity",), arguments=_SHOWN_ARGUMENTS, of_values=True
-)(_make_column_check(measure_distinct_l))
-checks_claim(
-    "enhanced_beta", "at_most", properties=("enhanced_beta_likeness",), arguments=_SHOWN_ARGUMENTS, of_values=True
-)(_make_column_check(measure_enhanced_beta))
-checks_claim("entropy_l", "at_least", properties=("entropy_l_diversity",), arguments=_SHOWN_ARGUMENTS, of_values=True)(
+checks_claim("enhanced_beta", "at_most", properties=("enhanced_beta_likeness",), arguments=_SHOWN_ARGUMENTS)(
+    _make_column_check(measure_enhanced_beta)
+)
+checks_claim("entropy_l", "at_least", properties=("entropy_l_diversity",), arguments=_SHOWN_ARGUMENTS)(
     _make_column_check(measure_entropy_l)
 )
-checks_claim("t_equal", "at_most", properties=("t_closeness",), arguments=_SHOWN_ARGUMENTS, of_values=True)(
+checks_claim("t_equal", "at_most", properties=("t_closeness",), arguments=_SHOWN_ARGUMENTS)(
     _make_column_check(measure_t_equal)
 )
 
@@ -205,9 +203,7 @@ checks_claim("t_hierarchical_with_originals", "at_most", properties=("t_closenes
 )
 
 
-@checks_claim(
-    "recursive_c", "below", properties=("recursive_l_diversity",), arguments=(*_SHOWN_ARGUMENTS, "l"), of_values=True
-)
+@checks_claim("recursive_c", "below", properties=("recursive_l_diversity",), arguments=(*_SHOWN_ARGUMENTS, "l"))
 def _check_recursive_c(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     return measure_recursive_c(_tally_values(evidence, arguments), arguments["l"])
 
@@ -217,7 +213,6 @@ def _check_recursive_c(evidence: Evidence, arguments: Mapping[str, Any]) -> floa
     "at_most",
     properties=("t_closeness",),
     arguments=(*_SHOWN_ARGUMENTS, "order", "parents?"),
-    of_values=True,
 )
 def _check_t_ordered(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     order = arguments.get("order")
@@ -227,9 +222,7 @@ def _check_t_ordered(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     return measure_t_ordered(_tally_values(evidence, arguments), rank_order)
 
 
-@checks_claim(
-    "t_hierarchical", "at_most", properties=("t_closeness",), arguments=(*_SHOWN_ARGUMENTS, "parents"), of_values=True
-)
+@checks_claim("t_hierarchical", "at_most", properties=("t_closeness",), arguments=(*_SHOWN_ARGUMENTS, "parents"))
 def _check_t_hierarchical(evidence: Evidence, arguments: Mapping[str, Any]) -> float:
     hierarchy = parse_claim_hierarchy(arguments) if "parents" in arguments else None
     column_hierarchy = choose_tree(evidence.published_data, arguments["column"], hierarchy)

@@ -22,6 +22,9 @@ from sfumato.measure.checks import CHECKS, Evidence, checks_claim
 from sfumato.release import Number
 from sfumato.table import Table
 
+_CLASS_ARGUMENTS = {"column", "starred_rows"}
+"""What a check takes that measures the values of a column in each class."""
+
 
 def tally_fitting_values(
     published_table: Table, original: Table, column: str, starred_rows: StarredRows = "class"
@@ -53,7 +56,7 @@ def tally_fitting_values(
 def _check_fitting_values(evidence: Evidence, arguments: Mapping[str, Any]) -> Number:
     column, model = arguments["column"], arguments["of"]
     check, starred_rows = CHECKS.get(model), read_starred_rows(arguments)
-    if check is None or not check.of_values:
+    if check is None or not check.arguments >= _CLASS_ARGUMENTS:
         raise PolicyError(f'the claim about "{column}" names "{model}", which measures no values in classes')
     tally = tally_fitting_values(evidence.published_data, evidence.original, column, starred_rows)
     # The check of the model itself, with other classes; ranks are those of the originals.

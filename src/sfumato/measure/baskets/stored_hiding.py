@@ -7,7 +7,7 @@ the items that are frequent together with it: no other can be on a left side tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,6 +108,19 @@ def _count_foreign_items(evidence: BasketEvidence, arguments: Mapping[str, Any])
     return sum(str(item) not in known_names for item in evidence.published_baskets.items)
 
 
+@checks_stored_claim("unnamed_changes", "baskets")
+def _count_unnamed_changes(evidence: BasketEvidence, arguments: Mapping[str, Any]) -> Number:
+    assert evidence.original is not None and evidence.sensitive is not None
+    items = _NumberedItems.of(evidence.original, evidence.published_baskets)
+    hidden_names = {str(item) for item in evidence.sensitive}
+    hidden_codes = [code for name, code in items.names.items() if name in hidden_names]
+    count = 0
+    for old_keys, new_keys in items.iterate_batches():
+        lost_keys = np.setdiff1d(old_keys, new_keys)
+        count += len(np.setdiff1d(new_keys, old_keys)) + int((~np.isin(lost_keys % items.width, hidden_codes)).sum())
+    return count
+
+
 @checks_stored_claim("exposed_rules", "baskets")
 def _count_exposed(evidence: BasketEvidence, arguments: Mapping[str, Any]) -> Number:
     assert evidence.sensitive is not None
@@ -125,19 +138,15 @@ def measure_basket_changes(original: StoredBaskets, published_baskets: StoredBas
             f"{count_noun(len(original), 'basket')} became {len(published_baskets):,}: changes can only be counted "
             "basket by basket"
         )
-    names = {str(item): code for code, item in enumerate(original.items)}
-    number = np.array([names.setdefault(str(item), len(names)) for item in published_baskets.items], dtype=np.int64)
+    items = _NumberedItems.of(original, published_baskets)
     added_count = removed_count = baskets = 0
-    steps = original.iterate("comparing with the originals"), published_baskets.iterate("comparing with the originals")
-    for original_batch, published_batch in zip(*steps, strict=True):
-        old = _number_batch(original_batch, np.arange(len(original.items), dtype=np.int64), len(names))
-        new = _number_batch(published_batch, number, len(names))
-        more, less = np.setdiff1d(new, old), np.setdiff1d(old, new)
+    for old_keys, new_keys in items.iterate_batches():
+        more, less = np.setdiff1d(new_keys, old_keys), np.setdiff1d(old_keys, new_keys)
         added_count, removed_count = added_count + len(more), removed_count + len(less)
-        baskets += len(np.unique(np.concatenate((more, less)) // max(len(names), 1)))
-    counts = np.zeros(len(names), dtype=np.int64)
+        baskets += len(np.unique(np.concatenate((more, less)) // items.width))
+    counts = np.zeros(len(items.names), dtype=np.int64)
     counts[: len(original.items)] = original.counts
-    np.subtract.at(counts, number, published_baskets.counts)
+    np.subtract.at(counts, items.published_codes, published_baskets.counts)
     total = max(original.entries, 1)
     return {
         "loss": round(min((added_count + removed_count) / total, 1.0), 12),
@@ -146,6 +155,38 @@ def measure_basket_changes(original: StoredBaskets, published_baskets: StoredBas
         "removed": float(removed_count),
         "changed_baskets": float(baskets),
     }
+
+
+@dataclass(frozen=True)
+class _NumberedItems:
+    """The items of two files under the same numbers."""
+
+    original: StoredBaskets
+    published_baskets: StoredBaskets
+    names: Mapping[str, int]
+    published_codes: Ints
+    """The number of each published item."""
+
+    @classmethod
+    def of(cls, original: StoredBaskets, published_baskets: StoredBaskets) -> _NumberedItems:
+        names = {str(item): code for code, item in enumerate(original.items)}
+        codes = [names.setdefault(str(item), len(names)) for item in published_baskets.items]
+        return cls(original, published_baskets, names, np.array(codes, dtype=np.int64))
+
+    @property
+    def width(self) -> int:
+        """The distance of the keys of two baskets."""
+        return max(len(self.names), 1)
+
+    def iterate_batches(self) -> Iterator[tuple[Ints, Ints]]:
+        """The keys of the occurrences in some baskets, before and after."""
+        original_codes = np.arange(len(self.original.items), dtype=np.int64)
+        files = (baskets.iterate("comparing with the originals") for baskets in (self.original, self.published_baskets))
+        for original_batch, published_batch in zip(*files, strict=True):
+            yield (
+                _number_batch(original_batch, original_codes, self.width),
+                _number_batch(published_batch, self.published_codes, self.width),
+            )
 
 
 def _number_batch(batch: CodedBatch, number: Ints, width: int) -> Ints:

@@ -188,8 +188,8 @@ def measure_noise_shape(
     # Each column in its own unit: fourth powers of very large or small numbers overflow or vanish.
     reach = np.abs(true - true.mean(axis=1, keepdims=True)).max(axis=1, keepdims=True)
     unit = np.where(reach > 0, reach, 1.0)
-    # A column of whole numbers that is published with decimals, as its range says, was not rounded.
-    has_decimals = [published_table.frame[name].dtype.is_float() for name in columns]
+    # Whole numbers that are published with decimals, as their range says, were not rounded.
+    has_decimals = (published_numbers != np.rint(published_numbers)).any(axis=1)
     fine = np.where(has_decimals, 0.0, 1.0 / 12) / unit[:, 0] ** 2
     differences = (published_numbers - true) / unit
     promised_covariance = times * np.atleast_2d(np.cov(true / unit, bias=True)) + np.diag(fine)

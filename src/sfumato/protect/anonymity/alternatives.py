@@ -57,8 +57,8 @@ def _propose_hierarchies(table: Table) -> Mapping[str, Hierarchy]:
             continue
         if column.dtype.is_numeric():
             hierarchies[name] = Quantiles(counts=(16, 4)).build(column)
-        elif _is_dated(table, name) and (dated := _group_dates(column)) is not None:
-            hierarchies[name] = dated
+        elif _is_dated(table, name) and (date_hierarchy := _group_dates(column)) is not None:
+            hierarchies[name] = date_hierarchy
     return hierarchies
 
 

@@ -19,7 +19,12 @@ from sfumato.details import HidingDetails
 from sfumato.errors import DataError
 from sfumato.protect.baskets.basket_columns import CHANGED_ITEMS, BasketDraft, ItemOccurrences, compute_change_losses
 from sfumato.protect.baskets.hide_rules import HideRules
-from sfumato.protect.baskets.hiding_claims import claim_all_baskets, claim_no_foreign_items, claim_nothing_shows
+from sfumato.protect.baskets.hiding_claims import (
+    claim_all_baskets,
+    claim_no_foreign_items,
+    claim_nothing_shows,
+    claim_only_named_items_removed,
+)
 from sfumato.protect.baskets.item_cover import hide_completely
 from sfumato.protect.baskets.secret_rules import HidingThresholds, index_item_names
 from sfumato.protect.method import HeadlineCount, Method
@@ -135,7 +140,9 @@ class HideItems(Method):
         """What is promised about the published baskets."""
         # A threshold computed by the method would guarantee nothing, and disclose how many secrets show.
         hiding_claims = (claim_nothing_shows(thresholds.least, self.min_confidence),) if is_hidden else ()
-        return (*hiding_claims, claim_no_foreign_items(), claim_all_baskets(data))
+        # The published algorithms also add items.
+        change_claims = () if self.strategy in ("islf", "dsrf") else (claim_only_named_items_removed(),)
+        return (*hiding_claims, *change_claims, claim_no_foreign_items(), claim_all_baskets(data))
 
     def _hide_items(
         self, data: Baskets, hidden_items: Sequence[int], thresholds: HidingThresholds

@@ -48,6 +48,20 @@ def claim_no_foreign_items(unknown_mark: str = "") -> Claim:
     )
 
 
+def claim_only_named_items_removed() -> Claim:
+    """Nothing is added, and nothing removed but the items that are hidden."""
+    return Claim(
+        property="unnamed_changes",
+        threshold=0,
+        bound="exactly",
+        measure="unnamed_changes",
+        arguments={},
+        needs_original=True,
+        meaning="No basket has an item that it had not, and none lacks one but those that were to be hidden; what "
+        "another method of the policy states to have changed does not count.",
+    )
+
+
 def claim_all_baskets(data: Sized) -> Claim:
     """The same number of baskets is published, in the same order."""
     return claim_count("baskets", "basket_count", len(data), "basket")

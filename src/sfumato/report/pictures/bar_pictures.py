@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import log10
 
 from sfumato.arrays import Floats
+from sfumato.data.hierarchies.label_ranges import RangeTexts
 from sfumato.report.pictures.rendering import LABEL, PALETTE
 from sfumato.report.pictures.svg import Drawing, cut_words, estimate_width
 from sfumato.report.pictures.ticks import choose_ticks, format_share, format_tick, list_decades, round_up_end
@@ -135,7 +136,7 @@ def draw_histogram(
     edges: Floats,
     published_counts: Sequence[int],
     original: Sequence[int] | None = None,
-    end_labels: tuple[str, str] | None = None,
+    end_labels: RangeTexts | None = None,
 ) -> str:
     """How many people have numbers in each range: published, or before next to after for the custodian.
 

@@ -15,7 +15,7 @@ from sfumato.arrays import Floats
 from sfumato.data.cells.coded_cells import encode_narrowly
 from sfumato.data.cells.moments_in_text import DAY_FORMATS, are_moments, find_moment_kind
 from sfumato.data.hierarchies.hierarchy import STAR, spell_cells
-from sfumato.data.hierarchies.label_ranges import parse_ends
+from sfumato.data.hierarchies.label_ranges import RangeTexts, parse_ends
 from sfumato.report.pictures.number_bins import NumberBins, NumberCells, find_inner_range
 
 _EPOCH = date(1970, 1, 1)
@@ -70,13 +70,13 @@ def _read_moments(texts: pl.Series) -> Floats | None:
 def _read_labels(texts: pl.Series) -> Floats | None:
     """The first and the last day of each label, NaN for none; None if one is no label of days."""
     ends = np.full((len(texts), 2), np.nan)
-    for place, text in enumerate(texts.to_list()):
+    for row, text in enumerate(texts.to_list()):
         if text is None or text == STAR:
             continue
         label_days = _parse_label(text)
         if label_days is None:
             return None
-        ends[place] = [(day - _EPOCH).days for day in label_days]
+        ends[row] = [(day - _EPOCH).days for day in label_days]
     return ends
 
 
@@ -114,7 +114,7 @@ def choose_day_bins(days: Floats, most: int) -> NumberBins | None:
     starts = _list_starts(low, high, most)
     edges = np.array([(start - _EPOCH).days for start in starts], dtype=np.float64)
     has_earlier, has_later = bool((days < edges[0]).any()), bool((days >= edges[-1]).any())
-    labels = [_name_days(first, after) for first, after in pairwise(starts)]
+    labels = [_name_days(first, next_first) for first, next_first in pairwise(starts)]
     if has_earlier:
         labels[0] = f"before {starts[1]}"
     if has_later:
@@ -136,18 +136,18 @@ def _list_starts(low: date, high: date, most: int) -> list[date]:
     return [date(month // 12, month % 12 + 1, 1) for month in months]
 
 
-def _name_days(first: date, after: date) -> str:
+def _name_days(first: date, next_first: date) -> str:
     """A day, a month or a year; or the first and the last of several."""
-    last = after - timedelta(days=1)
-    if first.day != 1 or after.day != 1 or first == last:
+    last = next_first - timedelta(days=1)
+    if first.day != 1 or next_first.day != 1 or first == last:
         names = [str(first), str(last)]
-    elif first.month != 1 or after.month != 1:
+    elif first.month != 1 or next_first.month != 1:
         names = [str(first)[:7], str(last)[:7]]
     else:
         names = [str(first.year), str(last.year)]
     return " to ".join(dict.fromkeys(names))
 
 
-def find_end_days(bins: NumberBins) -> tuple[str, str]:
+def find_end_days(bins: NumberBins) -> RangeTexts:
     """What stands below the ends of a histogram: where the first range begins, and where the last one ends."""
-    return bins.labels[0].partition(" to ")[0], bins.labels[-1].rpartition(" to ")[2]
+    return RangeTexts(bins.labels[0].partition(" to ")[0], bins.labels[-1].rpartition(" to ")[2])

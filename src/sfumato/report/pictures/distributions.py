@@ -15,6 +15,7 @@ from markupsafe import Markup
 
 from sfumato.arrays import Floats
 from sfumato.data.hierarchies.hierarchy import STAR
+from sfumato.data.hierarchies.label_ranges import RangeTexts
 from sfumato.engine.stored_table import StoredTable
 from sfumato.errors import count_noun
 from sfumato.report import content
@@ -55,7 +56,7 @@ class _Scale(NamedTuple):
     noun: str
     parse: Callable[[pl.Series], NumberCells | None]
     choose: Callable[[Floats, int], NumberBins | None]
-    find_end_labels: Callable[[NumberBins], tuple[str, str] | None]
+    find_end_labels: Callable[[NumberBins], RangeTexts | None]
     """What stands below its ends; None for round numbers."""
 
 
@@ -71,7 +72,8 @@ def _show_histogram(account: RunAccount, name: str) -> dict[str, Any] | None:
         return None  # only counts of values are known
     columns = [account.original.frame[name]] if account.internal else []
     columns.append(account.published_data.frame[name])
-    return next((shown for scale in _SCALES if (shown := _show_ranges(account, columns, scale)) is not None), None)
+    figures = (_show_ranges(account, columns, scale) for scale in _SCALES)
+    return next((figure for figure in figures if figure is not None), None)
 
 
 def _show_ranges(account: RunAccount, columns: Sequence[pl.Series], scale: _Scale) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ import polars as pl
 from sfumato.arrays import Floats, Ints
 from sfumato.data.cells.coded_cells import encode_narrowly
 from sfumato.data.hierarchies.hierarchy import STAR, Hierarchy
-from sfumato.data.hierarchies.label_ranges import parse_range
+from sfumato.data.hierarchies.label_ranges import RangeEnds, parse_range
 
 _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0, 25.0, 50.0, 100.0)
 _WIDE = 2.0
@@ -106,13 +106,13 @@ def _list_edges(low: float, high: float, step: float) -> Floats:
     return edges[begin - 1 : end + 1]
 
 
-def find_inner_range(numbers: Floats) -> tuple[float, float]:
+def find_inner_range(numbers: Floats) -> RangeEnds:
     """The ends of the numbers; of 99 % of them if a few lie far out."""
     low, high = float(numbers.min()), float(numbers.max())
     inner_low = float(np.quantile(numbers, 0.005, method="lower"))
     inner_high = float(np.quantile(numbers, 0.995, method="higher"))
     far = high - low > _WIDE * (inner_high - inner_low) > 0
-    return (inner_low, inner_high) if far else (low, high)
+    return RangeEnds(inner_low, inner_high) if far else RangeEnds(low, high)
 
 
 def _name_bins(edges: Floats, whole: bool, has_lower: bool, has_higher: bool) -> tuple[str, ...]:

@@ -234,8 +234,9 @@ def _measure_utility_without_columns(
         measure_loss = CODE_LOSSES[release.method.decodes]
         figures["loss"] = measure_loss(published_data, original, release.details.rows, key)
     if isinstance(published_data, Baskets) and release.details.get_family(HidingDetails) is not None:
-        effects = combine_effects(measure_step_effects(release, original, published_data))
-        figures |= list_effects(effects, list_hiding_steps(release))
+        if steps := list_hiding_steps(release):
+            effects = combine_effects(measure_step_effects(release, original, published_data))
+            figures |= list_effects(effects, steps)
         figures["loss"] = measure_changed_items(original, published_data, find_unknown_mark(release))
     return figures
 
