@@ -63,8 +63,8 @@ class Evidence:
         if step is None or not isinstance(self.details, ChainDetails):
             return self
         steps = self.details.steps
-        others = tuple(details for number, details in enumerate(steps) if number != int(step))
-        return replace(self, details=steps[int(step)], other_details=others)
+        other_details = tuple(details for number, details in enumerate(steps) if number != int(step))
+        return replace(self, details=steps[int(step)], other_details=other_details)
 
     def leave_out_columns(self, columns: Any) -> Evidence:
         """The same evidence, as if some columns had been published unchanged: another method accounts for their

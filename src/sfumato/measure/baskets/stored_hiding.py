@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -157,6 +157,13 @@ def measure_basket_changes(original: StoredBaskets, published_baskets: StoredBas
     }
 
 
+class _OccurrenceKeys(NamedTuple):
+    """A number for each item in each of some baskets."""
+
+    old_keys: Ints
+    new_keys: Ints
+
+
 @dataclass(frozen=True)
 class _NumberedItems:
     """The items of two files under the same numbers."""
@@ -178,12 +185,12 @@ class _NumberedItems:
         """The distance of the keys of two baskets."""
         return max(len(self.names), 1)
 
-    def iterate_batches(self) -> Iterator[tuple[Ints, Ints]]:
-        """The keys of the occurrences in some baskets, before and after."""
+    def iterate_batches(self) -> Iterator[_OccurrenceKeys]:
+        """The occurrences in some baskets, before and after."""
         original_codes = np.arange(len(self.original.items), dtype=np.int64)
         files = (baskets.iterate("comparing with the originals") for baskets in (self.original, self.published_baskets))
         for original_batch, published_batch in zip(*files, strict=True):
-            yield (
+            yield _OccurrenceKeys(
                 _number_batch(original_batch, original_codes, self.width),
                 _number_batch(published_batch, self.published_codes, self.width),
             )
