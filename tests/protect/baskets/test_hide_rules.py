@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+import sfumato as sf
 from sfumato.baskets import Baskets
 from sfumato.data.items.rule_files import parse_itemset, parse_rule, read_rule_file
 from sfumato.errors import DataError, ImpossibleRelease, PolicyError
@@ -156,7 +158,8 @@ class TestStrategies:
             rules=(RULE, (("tea",), ("oat milk", "rye bread")), (("oat milk",), ("rye bread",))), strategy=strategy
         ).protect(data)
         assert data == original
-        rule_claim, foreign, count = release.claims
+        rule_claim, *truth_claims, foreign, count = release.claims
+        assert [claim.property for claim in truth_claims] == (["untrue_items"] if strategy == "block" else [])
         least: Any = rule_claim.arguments["min_support"]
         confidence: Any = rule_claim.arguments["min_confidence"]
         assert rule_claim.holds(exposed_rules(release.data, release.details["sensitive"], least, confidence))
@@ -165,6 +168,24 @@ class TestStrategies:
         assert foreign.holds(count_foreign_items(release.data, data, mark))
         assert count.holds(count_baskets(release.data))
         assert release.losses["changes"] == len(release.details["changes"]) > 0
+
+    def test_a_false_item_beside_unknown_ones_breaks_a_claim(self) -> None:
+        """The guarantee "nothing published is false" was claimed by nothing."""
+        data = Baskets.of(SHOP)
+        release = hide(rules=(RULE,), strategy="block").protect(data)
+        lists = release.data.to_lists()
+        assert any(str(item).endswith("?") for items in lists for item in items)
+        missing = next(row for row, items in enumerate(lists) if any(not str(item).endswith("?") for item in items))
+        kept_items = [item for item in lists[missing] if str(item).endswith("?")]
+        stranger = next(item for item in data.items if item not in data.to_lists()[0])
+        for row, items, is_true in (
+            (0, lists[0], True),
+            (missing, kept_items, False),
+            (0, [*lists[0], stranger], False),
+        ):
+            forged = replace(release, data=Baskets.of([*lists[:row], items, *lists[row + 1 :]]))
+            (finding,) = [finding for finding in sf.check(forged, data) if finding.property == "untrue_items"]
+            assert finding.holds == is_true
 
     @pytest.mark.parametrize("strategy", [strategy_name for strategy_name in STRATEGIES if strategy_name != "1a"])
     def test_itemsets_are_hidden_by_support(self, strategy: str) -> None:

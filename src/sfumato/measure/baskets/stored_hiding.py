@@ -157,7 +157,7 @@ def measure_basket_changes(original: StoredBaskets, published_baskets: StoredBas
     }
 
 
-class _OccurrenceKeys(NamedTuple):
+class _BatchKeys(NamedTuple):
     """A number for each item in each of some baskets."""
 
     old_keys: Ints
@@ -185,12 +185,12 @@ class _NumberedItems:
         """The distance of the keys of two baskets."""
         return max(len(self.names), 1)
 
-    def iterate_batches(self) -> Iterator[_OccurrenceKeys]:
+    def iterate_batches(self) -> Iterator[_BatchKeys]:
         """The occurrences in some baskets, before and after."""
         original_codes = np.arange(len(self.original.items), dtype=np.int64)
         files = (baskets.iterate("comparing with the originals") for baskets in (self.original, self.published_baskets))
         for original_batch, published_batch in zip(*files, strict=True):
-            yield _OccurrenceKeys(
+            yield _BatchKeys(
                 _number_batch(original_batch, original_codes, self.width),
                 _number_batch(published_batch, self.published_codes, self.width),
             )

@@ -22,7 +22,12 @@ from sfumato.details import HidingDetails
 from sfumato.errors import DataError, PolicyError, count_noun
 from sfumato.protect.baskets.basket_columns import CHANGED_ITEMS, BasketDraft, ItemChange, compute_change_losses
 from sfumato.protect.baskets.decoys import choose_decoys, refuse_bare_unknowns
-from sfumato.protect.baskets.hiding_claims import claim_all_baskets, claim_no_foreign_items, claim_nothing_shows
+from sfumato.protect.baskets.hiding_claims import (
+    claim_all_baskets,
+    claim_no_foreign_items,
+    claim_no_untrue_items,
+    claim_nothing_shows,
+)
 from sfumato.protect.baskets.isolated_items import lower_where_safe
 from sfumato.protect.baskets.itemset_strategies import lower_commonest, lower_greedily, lower_in_turn
 from sfumato.protect.baskets.joint_hiding import hide_jointly
@@ -255,9 +260,11 @@ class HideRules(Method):
 
     def list_claims(self, data: Sized, thresholds: HidingThresholds) -> tuple[Claim, ...]:
         """What is promised about the published baskets."""
+        unknown_mark = MARK if self.strategy == "block" else ""
         return (
             claim_nothing_shows(thresholds.least, self.min_confidence, may_hide_itemsets=True),
-            claim_no_foreign_items(MARK if self.strategy == "block" else ""),
+            *((claim_no_untrue_items(unknown_mark),) if unknown_mark else ()),
+            claim_no_foreign_items(unknown_mark),
             claim_all_baskets(data),
         )
 

@@ -62,6 +62,20 @@ def claim_only_named_items_removed() -> Claim:
     )
 
 
+def claim_no_untrue_items(unknown_mark: str) -> Claim:
+    """What is certain is true; the rest has the mark of unknown items."""
+    return Claim(
+        property="untrue_items",
+        threshold=0,
+        bound="exactly",
+        measure="untrue_items",
+        arguments={"unknown_mark": unknown_mark},
+        needs_original=True,
+        meaning="Every item that is published as certain is in the original basket, and every item of the original "
+        "basket is published as certain or as unknown.",
+    )
+
+
 def claim_all_baskets(data: Sized) -> Claim:
     """The same number of baskets is published, in the same order."""
     return claim_count("baskets", "basket_count", len(data), "basket")

@@ -44,6 +44,7 @@ PROPERTIES = {
     "learner_success": "Learners predict no more private entries than allowed",
     "hidden_rules": "Nothing sensitive reaches the thresholds",
     "foreign_items": "No item that was not there before",
+    "untrue_items": "What is published as certain is true",
     "unnamed_changes": "Only the items to be hidden were removed",
     "baskets": "The stated number of baskets",
     "sequence_anonymity": "Every published subsequence occurs in enough sequences",

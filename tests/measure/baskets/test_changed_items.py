@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.engine.basket_staging import BasketSource, open_stored_baskets
-from sfumato.measure.baskets.changed_items import count_unnamed_changes
+from sfumato.measure.baskets.changed_items import count_unnamed_changes, count_untrue_items
 from sfumato.measure.baskets.stored_hiding import BasketEvidence, measure_stored_basket_claim
 from sfumato.protect.baskets.hiding_claims import claim_only_named_items_removed
 
@@ -30,6 +30,17 @@ def test_changes_are_counted_as_sets_differ(baskets: list[set[str]], data: st.Da
     original, release = (sf.Baskets.of([sorted(items) for items in lists]) for lists in (baskets, published))
     assert count_unnamed_changes(original, release, named) == len(changes)
     assert count_unnamed_changes(original, release, named, stated) == len(changes - stated)
+
+
+@given(BASKETS, st.data())
+def test_what_is_certain_is_counted_as_sets_differ(baskets: list[set[str]], data: st.DataObject) -> None:
+    published = [data.draw(st.sets(st.sampled_from(["a", "b", "c", "f", "a?", "b?", "d?"]))) for _ in baskets]
+    untrue_count = 0
+    for was, now in zip(baskets, published, strict=True):
+        certain, unknown = {item for item in now if "?" not in item}, {item[0] for item in now if "?" in item}
+        untrue_count += len(certain - was) + len(was - certain - unknown)
+    original, release = (sf.Baskets.of([sorted(items) for items in lists]) for lists in (baskets, published))
+    assert count_untrue_items(original, release, "?") == untrue_count
 
 
 def test_files_are_counted_like_memory(tmp_path: Path) -> None:
